@@ -1,1 +1,33 @@
-//! Placeholder.
+//! The rules of a waiting room.
+//!
+//! [`Room`] is a pure state machine: a command and the time go in, an [`Outcome`] comes out. There is
+//! no I/O, no clock, no `async` and no randomness here, so that the same call gives the same answer in
+//! a test, in a replay and in production. What a node shows to those who wait comes from a [`View`],
+//! the read-only picture of a line.
+
+mod bits;
+mod claims;
+mod deadlines;
+mod estimate;
+mod ids;
+mod keys;
+mod pace;
+mod places;
+mod policy;
+mod room;
+mod time;
+mod view;
+
+pub use bits::{BLOCK_BITS, Bits, Block};
+pub use claims::{Claims, FORMAT, LANE_MAIN};
+pub use estimate::{Estimate, estimate, poll_after};
+pub use ids::{IdError, JoinKey, Ordinal, RoomId, UserId, Visitor};
+pub use pace::Pace;
+pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};
+pub use room::{
+    Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, Joined, Joiner, Live,
+    LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState, Round, Saved, SavedPlace,
+    ServerId, Standing, Tick,
+};
+pub use time::Timestamp;
+pub use view::{Located, View};

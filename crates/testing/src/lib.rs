@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Helpers for Ropeline's tests. Never part of the product.
+
+pub mod line;

@@ -1,0 +1,211 @@
+//! Names of rooms, users, visitors and places, each valid by construction.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why a text is not an id, worded for the person who sent it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum IdError {
+    /// A room id is a slug.
+    #[error("a room id has 1 to 64 characters of a-z, 0-9 and -")]
+    Room,
+    /// A user id is printable ASCII.
+    #[error("a user id has 1 to 128 printable ASCII characters and no space")]
+    User,
+    /// A visitor is written `u:<user id>` or `a:<random id>`.
+    #[error("a visitor is written u:<user id> or a:<random id>")]
+    Visitor,
+}
+
+/// A room's slug: 1 to 64 characters of `a-z`, `0-9` and `-`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RoomId(Box<str>);
+
+impl RoomId {
+    /// The room that always exists.
+    pub fn main() -> Self {
+        Self("main".into())
+    }
+
+    /// Takes a text that is a slug.
+    pub fn parse(text: &str) -> Result<Self, IdError> {
+        let slug = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if (1..=64).contains(&text.len()) && text.bytes().all(slug) {
+            Ok(Self(text.into()))
+        } else {
+            Err(IdError::Room)
+        }
+    }
+
+    /// The slug.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RoomId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for RoomId {
+    type Error = IdError;
+
+    fn try_from(text: String) -> Result<Self, IdError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<RoomId> for String {
+    fn from(room: RoomId) -> Self {
+        room.0.into()
+    }
+}
+
+/// A user id as the site knows it: 1 to 128 printable ASCII characters without space.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UserId(Box<str>);
+
+impl UserId {
+    /// Takes a text of 1 to 128 printable ASCII characters without space.
+    pub fn parse(text: &str) -> Result<Self, IdError> {
+        if (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Self(text.into()))
+        } else {
+            Err(IdError::User)
+        }
+    }
+
+    /// The id as the site wrote it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Who wants in: `u:<user id>`, or `a:<random id>` for somebody without a name.
+///
+/// The prefix keeps the two apart, so that nobody can name an anonymous visitor.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Visitor(Box<str>);
+
+impl Visitor {
+    /// The visitor that a user is.
+    pub fn user(user: &UserId) -> Self {
+        Self(format!("u:{}", user.0).into())
+    }
+
+    /// An anonymous visitor, named by 128 bits that the caller drew or derived.
+    pub fn anonymous(id: u128) -> Self {
+        Self(format!("a:{id:032x}").into())
+    }
+
+    /// Takes a visitor as written by [`Visitor::as_str`].
+    pub fn parse(text: &str) -> Result<Self, IdError> {
+        let valid = match text.split_at_checked(2) {
+            Some(("u:" | "a:", id)) => UserId::parse(id).is_ok(),
+            _ => false,
+        };
+        if valid {
+            Ok(Self(text.into()))
+        } else {
+            Err(IdError::Visitor)
+        }
+    }
+
+    /// The visitor with its prefix.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The user id, where the visitor has one.
+    pub fn user_id(&self) -> Option<&str> {
+        self.0.strip_prefix("u:")
+    }
+}
+
+/// A place's number: counted from 1 in each room, never changed, never given twice, without gaps.
+///
+/// Zero stands for "nobody yet", as in the head of a room that has admitted nobody.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Ordinal(pub u64);
+
+impl Ordinal {
+    /// The ordinal after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl fmt::Display for Ordinal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An `Idempotency-Key` and what it was sent with, both as digests made at the edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinKey {
+    /// Digest of the key.
+    pub key: u128,
+    /// Digest of the request that the key was first used for.
+    pub body: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_id_is_a_slug() {
+        assert_eq!(RoomId::parse("on-sale-2").unwrap().as_str(), "on-sale-2");
+        for bad in [
+            "",
+            "Main",
+            "a b",
+            "a_b",
+            "가",
+            "a/b",
+            "{x}",
+            &"a".repeat(65),
+        ] {
+            assert_eq!(RoomId::parse(bad), Err(IdError::Room), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_user_id_is_printable_ascii_without_space() {
+        assert!(UserId::parse("user@example.com").is_ok());
+        assert!(UserId::parse(&"x".repeat(128)).is_ok());
+        for bad in [
+            "",
+            " ",
+            "a b",
+            "a\u{7}",
+            "a\n",
+            "가",
+            "\u{7f}",
+            &"x".repeat(129),
+        ] {
+            assert_eq!(UserId::parse(bad), Err(IdError::User), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_can_name_an_anonymous_visitor() {
+        let named = Visitor::user(&UserId::parse("a:0123").unwrap());
+        assert_eq!(named.as_str(), "u:a:0123");
+        assert_eq!(named.user_id(), Some("a:0123"));
+        assert_eq!(Visitor::anonymous(1).user_id(), None);
+        for bad in ["", "u:", "x:1", "u", "u:a b"] {
+            assert_eq!(Visitor::parse(bad), Err(IdError::Visitor), "{bad:?}");
+        }
+    }
+}

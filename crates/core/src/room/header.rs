@@ -1,0 +1,148 @@
+//! What is kept of a room beside its places.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Ordinal, Policy, Timestamp, time::RoomClock};
+
+/// The server that a room's state was last written on, by its run id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ServerId(pub Arc<str>);
+
+/// Whether joins are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RoomState {
+    /// They are.
+    Open,
+    /// They are not; the line goes on.
+    Closed,
+    /// They are not, and the room closes for good once it is empty.
+    Draining,
+}
+
+/// The tick that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tick {
+    /// When it began.
+    pub start: Timestamp,
+    /// How many were admitted in it.
+    pub admitted: u64,
+    /// How many more than the batch an operator allowed in it.
+    pub extra: u64,
+}
+
+/// A span of time that is counted rather than dated: it ends when a transition finds it over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Counted from 0.
+    pub number: u64,
+    /// When it began.
+    pub started: Timestamp,
+}
+
+/// Ordinals whose joins a store has forgotten, and whose holders are given time to ask again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostRange {
+    /// Admission does not pass this ordinal…
+    pub after: Ordinal,
+    /// …until this time.
+    pub until: Timestamp,
+}
+
+/// Totals since the room began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// Passes given.
+    pub admitted: u64,
+    /// Passes that ended in any way.
+    pub departed: u64,
+    /// Passes that ran out.
+    pub expired: u64,
+    /// Passes that their holders finished.
+    pub finished: u64,
+    /// Places given up.
+    pub left: u64,
+    /// Visitors put out by an operator.
+    pub revoked: u64,
+    /// Turns that were missed.
+    pub stepped_over: u64,
+    /// Missed turns that were given up.
+    pub missed: u64,
+    /// Lost places that were put back.
+    pub restored: u64,
+}
+
+/// A room but for its places: small, written as a whole with every change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// When the room was created; changes only if it is deleted and created again.
+    pub epoch: Timestamp,
+    /// The server that this state was written on.
+    pub server: ServerId,
+    /// Whether joins are taken.
+    pub state: RoomState,
+    /// Whether nobody is admitted for now.
+    pub paused: bool,
+    /// How people are let in.
+    pub policy: Arc<Policy>,
+    /// Digest of the configuration text that was last applied.
+    pub digest: Option<String>,
+    /// The highest ordinal given.
+    pub issued: Ordinal,
+    /// The highest ordinal admitted or stepped over.
+    pub head: Ordinal,
+    /// The highest ordinal that a reset put out.
+    pub floor: Ordinal,
+    /// Below this no ending is remembered.
+    pub base: Ordinal,
+    /// Grows with every change that a view shows.
+    pub version: u64,
+    /// The tick that runs.
+    pub tick: Tick,
+    /// The presence round that runs.
+    pub presence: Round,
+    /// The round of idempotency keys that runs.
+    pub keys: Round,
+    /// What the store has forgotten, while its holders may still ask.
+    pub lost: Option<LostRange>,
+    /// Joins are held until then, so that every node has merged before the next ordinal is given.
+    pub joins_held_until: Timestamp,
+    /// Totals.
+    pub counters: Counters,
+    pub(crate) clock: RoomClock,
+}
+
+impl Header {
+    pub(crate) fn new(policy: Arc<Policy>, server: ServerId, clock: Timestamp) -> Self {
+        let round = Round {
+            number: 0,
+            started: clock,
+        };
+        Self {
+            epoch: clock,
+            server,
+            state: RoomState::Open,
+            paused: false,
+            policy,
+            digest: None,
+            issued: Ordinal(0),
+            head: Ordinal(0),
+            floor: Ordinal(0),
+            base: Ordinal(0),
+            version: 0,
+            tick: Tick {
+                start: clock,
+                admitted: 0,
+                extra: 0,
+            },
+            presence: round,
+            keys: round,
+            lost: None,
+            joins_held_until: Timestamp(0),
+            counters: Counters::default(),
+            clock: RoomClock::starting_at(clock),
+        }
+    }
+}

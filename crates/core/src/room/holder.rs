@@ -1,0 +1,164 @@
+//! What the holder of a token can do: be there, use a pass, leave, finish; and be put out.
+
+use super::{Departure, Ending, Holder, Live, Pass, Reply, Room, Standing};
+use crate::{Ordinal, Timestamp, Visitor};
+
+impl Room {
+    /// Renews a live pass and nothing else: the part of [`Command::Renew`](super::Command::Renew) that
+    /// changes nothing a view shows. `None` if there is no live pass, or something waits to be settled
+    /// first.
+    pub fn renew_pass(&mut self, holder: &Holder, clock: Timestamp) -> Option<Pass> {
+        let now = self.now(clock);
+        if self.is_fenced() || self.next_due().is_some_and(|due| due <= now) {
+            return None;
+        }
+        self.renew_one(holder, now)
+    }
+
+    pub(super) fn renew(&mut self, holders: &[Holder], now: Timestamp) -> Reply {
+        let standings = holders.iter().map(|holder| {
+            if self.renew_one(holder, now).is_none() {
+                self.restore_one(holder, now);
+            }
+            (holder.clone(), Standing::Unknown)
+        });
+        Reply::Standing(standings.collect())
+    }
+
+    fn renew_one(&mut self, holder: &Holder, now: Timestamp) -> Option<Pass> {
+        if self.find(&holder.visitor) != Some(holder.ordinal) {
+            return None;
+        }
+        let expires_at = self.passes.get(holder.ordinal).filter(|at| *at > now)?;
+        let pass = self.pass(holder.ordinal, expires_at);
+        let policy = &self.header.policy;
+        let mut renewed = now + policy.pass_ttl;
+        if !policy.pass_max.is_zero() {
+            renewed = renewed.min(pass.since + policy.pass_max);
+        }
+        if renewed <= expires_at {
+            return Some(pass);
+        }
+        self.passes.set(holder.ordinal, renewed);
+        self.changes.place(holder.ordinal);
+        Some(Pass {
+            expires_at: renewed,
+            ..pass
+        })
+    }
+
+    pub(super) fn restore(&mut self, holders: &[Holder], now: Timestamp) -> Reply {
+        let standings = holders.iter().map(|holder| {
+            self.restore_one(holder, now);
+            (holder.clone(), Standing::Unknown)
+        });
+        Reply::Standing(standings.collect())
+    }
+
+    fn restore_one(&mut self, holder: &Holder, now: Timestamp) {
+        let Holder { visitor, ordinal } = holder;
+        match self.standing_at(holder, now) {
+            Standing::Live(_) => self.mark_one(*ordinal),
+            Standing::Lost => self.put_back(visitor, *ordinal),
+            Standing::Ended(_) | Standing::Unknown => {}
+        }
+    }
+
+    /// Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes.
+    ///
+    /// If the visitor has joined again meanwhile, the lower ordinal stays and the other is gone; but
+    /// whoever is inside stays inside.
+    fn put_back(&mut self, visitor: &Visitor, ordinal: Ordinal) {
+        if let Some(other) = self.find(visitor) {
+            if other < ordinal || self.passes.get(other).is_some() {
+                self.end(ordinal, Ending::Gone);
+                return;
+            }
+            self.end(other, Ending::Gone);
+        }
+        self.places.insert(ordinal, visitor);
+        if ordinal > self.header.head {
+            self.in_line += 1;
+        } else {
+            self.door.insert(ordinal);
+        }
+        self.header.counters.restored += 1;
+        self.mark_one(ordinal);
+        self.changed(ordinal);
+    }
+
+    pub(super) fn mark(&mut self, ordinals: &[Ordinal]) -> Reply {
+        for ordinal in ordinals {
+            if self.places.visitor_at(*ordinal).is_some() {
+                self.mark_one(*ordinal);
+            }
+        }
+        Reply::Done
+    }
+
+    /// Notes that the holder of a live place is there; one who missed a turn is at the door again.
+    pub(super) fn mark_one(&mut self, ordinal: Ordinal) {
+        if self.passes.get(ordinal).is_some() {
+            return;
+        }
+        if self.seen[0].insert(ordinal.0) {
+            self.changes.seen(self.header.presence.number, ordinal);
+        }
+        if self.aside.remove(ordinal).is_some() {
+            self.door.insert(ordinal);
+            self.changed(ordinal);
+        }
+    }
+
+    pub(super) fn leave(&mut self, holder: &Holder, now: Timestamp) -> Reply {
+        Reply::Departed(match self.standing_at(holder, now) {
+            Standing::Live(Live::Inside(_)) => self.end_pass(holder.ordinal),
+            Standing::Live(_) | Standing::Lost => self.give_up(holder.ordinal),
+            Standing::Ended(_) | Standing::Unknown => Departure::Nothing,
+        })
+    }
+
+    pub(super) fn finish(&mut self, holder: &Holder, now: Timestamp) -> Reply {
+        Reply::Departed(match self.standing_at(holder, now) {
+            Standing::Live(Live::InLine | Live::Aside(_)) => Departure::NotInside,
+            // Above the head there is only "gone": whether it was inside has been forgotten with it.
+            Standing::Lost if holder.ordinal > self.header.head => self.give_up(holder.ordinal),
+            // A place that was lost, or put back at the door, was inside when its business was done.
+            Standing::Live(_) | Standing::Lost => self.end_pass(holder.ordinal),
+            Standing::Ended(_) | Standing::Unknown => Departure::Nothing,
+        })
+    }
+
+    fn give_up(&mut self, ordinal: Ordinal) -> Departure {
+        self.header.counters.left += 1;
+        self.end(ordinal, Ending::Gone);
+        Departure::Left
+    }
+
+    fn end_pass(&mut self, ordinal: Ordinal) -> Departure {
+        self.header.counters.finished += 1;
+        self.end(ordinal, Ending::Done);
+        Departure::Finished
+    }
+
+    pub(super) fn revoke(&mut self, visitor: &Visitor) -> Reply {
+        let place = self.find(visitor);
+        if let Some(ordinal) = place {
+            self.header.counters.revoked += 1;
+            self.end(ordinal, Ending::Gone);
+        }
+        Reply::Revoked(place)
+    }
+
+    /// Fills in where holders stand, which is known only after settling.
+    pub(super) fn refresh(&self, reply: Reply, now: Timestamp) -> Reply {
+        let Reply::Standing(holders) = reply else {
+            return reply;
+        };
+        let settled = holders.into_iter().map(|(holder, _)| {
+            let standing = self.standing_at(&holder, now);
+            (holder, standing)
+        });
+        Reply::Standing(settled.collect())
+    }
+}

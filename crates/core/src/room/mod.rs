@@ -1,0 +1,310 @@
+//! The state machine of one waiting room.
+//!
+//! Every ordinal from 1 to `issued` is at any moment exactly one of: in line (above `head`, not gone),
+//! inside, aside (missed its turn), at the door (back after a missed turn, or put back), gone (left,
+//! revoked, missed for good), done (was inside and is no longer).
+//!
+//! Every transition ends by settling, and only settling moves a visitor inside.
+
+mod command;
+mod header;
+mod holder;
+mod join;
+mod merge;
+mod operate;
+mod saved;
+mod settle;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+pub use command::{
+    Command, Departure, Ending, Holder, Joined, Joiner, Live, Outcome, Pass, Reply, Standing,
+};
+pub use header::{Counters, Header, LostRange, RoomState, Round, ServerId, Tick};
+pub use saved::{Changes, LoadError, Saved, SavedPlace};
+
+use crate::{
+    Bits, Ordinal, Policy, Timestamp, View, Visitor, deadlines::Deadlines, keys::KeyMemory,
+    places::Places,
+};
+
+/// Limits on the work of one transition. Tests make them small.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Places that one settling looks at, and that it ends, at the most.
+    pub look_max: u64,
+    /// How far `base`, below which no ending is remembered, trails `head`.
+    pub base_trail: u64,
+    /// `base` moves on by this much at a time; a multiple of 65,536.
+    pub base_step: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            look_max: 1_000,
+            base_trail: 16 << 20,
+            base_step: 1 << 20,
+        }
+    }
+}
+
+/// One waiting room: who is where, and what was promised to whom.
+#[derive(Debug, Clone)]
+pub struct Room {
+    header: Header,
+    /// The server that the room runs on now. Where the header names another, writes have been lost or
+    /// the room has moved, and nothing is changed until what the nodes know is merged in.
+    host: ServerId,
+    bounds: Bounds,
+    places: Places,
+    /// How many places are in line. What `issued`, `head` and `gone` leave over beyond it is lost.
+    in_line: u64,
+    /// When each pass expires.
+    passes: Deadlines,
+    /// When each pass was given, for `pass_max`.
+    since: BTreeMap<Ordinal, Timestamp>,
+    /// When each missed turn is given up.
+    aside: Deadlines,
+    door: BTreeSet<Ordinal>,
+    gone: Bits,
+    done: Bits,
+    /// Presence in the last three rounds, the current one first.
+    seen: [Bits; 3],
+    keys: KeyMemory,
+    changes: Changes,
+    /// Whether the running transition has changed anything that a view shows.
+    visible: bool,
+}
+
+impl Room {
+    /// An empty room that begins now. `clock` is also its epoch.
+    pub fn new(policy: Policy, host: ServerId, clock: Timestamp, bounds: Bounds) -> Self {
+        let header = Header::new(Arc::new(policy), host.clone(), clock);
+        Self {
+            header,
+            host,
+            bounds,
+            places: Places::default(),
+            in_line: 0,
+            passes: Deadlines::default(),
+            since: BTreeMap::new(),
+            aside: Deadlines::default(),
+            door: BTreeSet::new(),
+            gone: Bits::default(),
+            done: Bits::default(),
+            seen: Default::default(),
+            keys: KeyMemory::default(),
+            changes: Changes::default(),
+            visible: false,
+        }
+    }
+
+    /// Carries out one command at `clock` and settles the room.
+    ///
+    /// Where [`Outcome::more`] is set, there is more to settle and the caller calls again at once with
+    /// [`Command::Settle`].
+    pub fn apply(&mut self, command: Command, clock: Timestamp) -> Outcome {
+        if self.is_fenced() && !matches!(command, Command::Merge(_)) {
+            return self.outcome(Reply::Fenced, false);
+        }
+        let now = self.header.clock.advance(clock);
+        self.turn_rounds(now);
+        let reply = match command {
+            Command::Join(joiners) => self.join(&joiners, now),
+            Command::Renew(holders) => self.renew(&holders, now),
+            Command::Restore(holders) => self.restore(&holders, now),
+            Command::Mark(ordinals) => self.mark(&ordinals),
+            Command::Leave(holder) => self.leave(&holder, now),
+            Command::Finish(holder) => self.finish(&holder, now),
+            Command::Revoke(visitor) => self.revoke(&visitor),
+            Command::Settle => Reply::Done,
+            Command::Admit(count) => self.admit_extra(count, now),
+            Command::Pause => self.set_paused(true),
+            Command::Resume => self.set_paused(false),
+            Command::Open => self.set_state(RoomState::Open),
+            Command::Close => self.set_state(RoomState::Closed),
+            Command::Drain => self.set_state(RoomState::Draining),
+            Command::Reset => self.reset(),
+            Command::SetPolicy { policy, digest } => self.set_policy(policy, digest),
+            Command::Merge(memory) => self.merge(&memory, now),
+        };
+        let more = self.settle(now);
+        let reply = self.refresh(reply, now);
+        self.outcome(reply, more)
+    }
+
+    /// Goes on after nobody ran the room for a while: room time has stood still, and those in line have
+    /// the whole of the current presence round to be heard of again.
+    pub fn resume_at(&mut self, clock: Timestamp) {
+        self.header.clock.rebase(clock);
+        self.header.presence.started = self.header.clock.read(clock);
+    }
+
+    /// Says on which server the room runs from now on. If it is another one, the room is fenced.
+    pub fn rehost(&mut self, host: ServerId) {
+        self.host = host;
+    }
+
+    /// Whether the room refuses every command but a merge.
+    pub fn is_fenced(&self) -> bool {
+        self.host != self.header.server
+    }
+
+    /// Room time at `clock`.
+    pub fn now(&self, clock: Timestamp) -> Timestamp {
+        self.header.clock.read(clock)
+    }
+
+    /// What is kept of the room beside its places.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Where the holder of a token stands.
+    pub fn standing(&self, holder: &Holder, clock: Timestamp) -> Standing {
+        self.standing_at(holder, self.now(clock))
+    }
+
+    fn standing_at(&self, holder: &Holder, now: Timestamp) -> Standing {
+        if self.find(&holder.visitor) == Some(holder.ordinal) {
+            return self.live_at(holder.ordinal, now);
+        }
+        match self.ending(holder.ordinal) {
+            Some(ending) => Standing::Ended(ending),
+            None if holder.ordinal > self.header.issued => Standing::Unknown,
+            None => Standing::Lost,
+        }
+    }
+
+    /// The live place of a visitor.
+    pub fn find(&self, visitor: &Visitor) -> Option<Ordinal> {
+        self.places.ordinal_of(visitor.as_str())
+    }
+
+    /// A picture of the line for those who ask, sharing what it can with the room.
+    pub fn view(&self, clock: Timestamp) -> View {
+        View {
+            header: self.header.clone(),
+            gone: self.gone.clone(),
+            done: self.done.clone(),
+            inside: self.passes.len() as u64,
+            aside: self.aside.len() as u64,
+            door: self.door.len() as u64,
+            pace: crate::Pace::default(),
+            as_of: self.now(clock),
+        }
+    }
+
+    /// When settling has something to do next, in room time; `None` while nothing is pending.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let someone_waits = self.in_line > 0 || !self.door.is_empty();
+        let tick = (someone_waits && !self.header.paused)
+            .then(|| self.header.tick.start + self.header.policy.every);
+        let round = (self.in_line > 0 && !self.header.policy.presence_ttl.is_zero())
+            .then(|| self.header.presence.started + self.header.policy.round());
+        let expiry = self.passes.earliest().map(|(at, _)| at);
+        let given_up = self.aside.earliest().map(|(at, _)| at);
+        let lost = self.header.lost.map(|lost| lost.until);
+        [tick, round, expiry, given_up, lost]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// How a place ended, from its ordinal alone.
+    fn ending(&self, ordinal: Ordinal) -> Option<Ending> {
+        ending(&self.header, &self.gone, &self.done, ordinal)
+    }
+
+    fn live_at(&self, ordinal: Ordinal, now: Timestamp) -> Standing {
+        let live = if let Some(expires_at) = self.passes.get(ordinal) {
+            if expires_at <= now {
+                return Standing::Ended(Ending::Done);
+            }
+            Live::Inside(self.pass(ordinal, expires_at))
+        } else if let Some(until) = self.aside.get(ordinal) {
+            Live::Aside(until)
+        } else if self.door.contains(&ordinal) {
+            Live::AtDoor
+        } else {
+            Live::InLine
+        };
+        Standing::Live(live)
+    }
+
+    fn pass(&self, ordinal: Ordinal, expires_at: Timestamp) -> Pass {
+        let since = self.since.get(&ordinal).copied().unwrap_or(expires_at);
+        Pass { expires_at, since }
+    }
+
+    /// Ends a place in whatever live state it is, or a lost one.
+    fn end(&mut self, ordinal: Ordinal, ending: Ending) {
+        if self.passes.remove(ordinal).is_some() {
+            self.since.remove(&ordinal);
+            self.header.counters.departed += 1;
+        } else if self.aside.remove(ordinal).is_none()
+            && !self.door.remove(&ordinal)
+            && self.places.visitor_at(ordinal).is_some()
+        {
+            self.in_line -= 1;
+        }
+        self.places.remove(ordinal);
+        match ending {
+            Ending::Gone => {
+                self.gone.insert(ordinal.0);
+                self.changes.gone(ordinal);
+            }
+            Ending::Done => {
+                self.done.insert(ordinal.0);
+                self.changes.done(ordinal);
+            }
+        }
+        self.changed(ordinal);
+    }
+
+    /// Notes that a place's record is another one now, and that views must hear of it.
+    fn changed(&mut self, ordinal: Ordinal) {
+        self.changes.place(ordinal);
+        self.visible = true;
+    }
+
+    fn outcome(&mut self, reply: Reply, more: bool) -> Outcome {
+        if std::mem::take(&mut self.visible) {
+            self.header.version += 1;
+        }
+        let Header {
+            version,
+            head,
+            issued,
+            ..
+        } = self.header;
+        Outcome {
+            reply,
+            more,
+            version,
+            head,
+            issued,
+        }
+    }
+}
+
+/// How a place ended: below `base` nothing is remembered and those who were there are long done; up to
+/// `floor` a reset put everybody out.
+pub(crate) fn ending(
+    header: &Header,
+    gone: &Bits,
+    done: &Bits,
+    ordinal: Ordinal,
+) -> Option<Ending> {
+    if ordinal <= header.base || done.contains(ordinal.0) {
+        Some(Ending::Done)
+    } else if ordinal <= header.floor || gone.contains(ordinal.0) {
+        Some(Ending::Gone)
+    } else {
+        None
+    }
+}

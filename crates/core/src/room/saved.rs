@@ -1,0 +1,196 @@
+//! What a store that writes to disk needs: what changed, and a room made of what was written.
+
+use thiserror::Error;
+
+use super::{Bounds, Header, Live, Room, ServerId, Standing};
+use crate::{BLOCK_BITS, Bits, JoinKey, Ordinal, Timestamp, Visitor};
+
+/// What has changed since [`Room::take_changes`] was last called. Beside it, the header may always have.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Places whose record is another one now, or ended. May repeat.
+    pub places: Vec<Ordinal>,
+    /// Blocks of the `gone` bits. May repeat.
+    pub gone_blocks: Vec<u64>,
+    /// Blocks of the `done` bits. May repeat.
+    pub done_blocks: Vec<u64>,
+    /// Presence round and block of its bits. May repeat.
+    pub seen_blocks: Vec<(u64, u64)>,
+    /// Idempotency keys remembered in the current round.
+    pub keys: Vec<JoinKey>,
+}
+
+impl Changes {
+    /// Whether nothing but perhaps the header changed.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+            && self.gone_blocks.is_empty()
+            && self.done_blocks.is_empty()
+            && self.seen_blocks.is_empty()
+            && self.keys.is_empty()
+    }
+
+    pub(super) fn place(&mut self, ordinal: Ordinal) {
+        push(&mut self.places, ordinal);
+    }
+
+    pub(super) fn gone(&mut self, ordinal: Ordinal) {
+        push(&mut self.gone_blocks, ordinal.0 / BLOCK_BITS);
+    }
+
+    pub(super) fn done(&mut self, ordinal: Ordinal) {
+        push(&mut self.done_blocks, ordinal.0 / BLOCK_BITS);
+    }
+
+    pub(super) fn seen(&mut self, round: u64, ordinal: Ordinal) {
+        push(&mut self.seen_blocks, (round, ordinal.0 / BLOCK_BITS));
+    }
+}
+
+/// Most changes come in rising order, so this keeps most repetitions out.
+fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if list.last() != Some(&item) {
+        list.push(item);
+    }
+}
+
+/// A live place as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedPlace {
+    /// Which place.
+    pub ordinal: Ordinal,
+    /// Who holds it.
+    pub visitor: Visitor,
+    /// In which state.
+    pub live: Live,
+}
+
+/// A room as it was written.
+#[derive(Debug)]
+pub struct Saved {
+    /// All but the places.
+    pub header: Header,
+    /// The live places, in any order.
+    pub places: Vec<SavedPlace>,
+    /// Those that are gone.
+    pub gone: Bits,
+    /// Those that are done.
+    pub done: Bits,
+    /// Presence, by round.
+    pub seen: Vec<(u64, Bits)>,
+    /// Idempotency keys, by round.
+    pub keys: Vec<(u64, JoinKey)>,
+}
+
+/// Why what was written is not a room.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("place {ordinal} of the saved room is {problem}")]
+pub struct LoadError {
+    /// The place at fault.
+    pub ordinal: Ordinal,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+impl Room {
+    /// What has changed since this was last asked. A store writes the present state of each and can
+    /// therefore repeat a write, or join two, without harm.
+    pub fn take_changes(&mut self) -> Changes {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// A live place's visitor and state, for writing.
+    pub fn saved_place(&self, ordinal: Ordinal) -> Option<(&str, Live)> {
+        let visitor = self.places.visitor_at(ordinal)?;
+        match self.live_at(ordinal, Timestamp(0)) {
+            Standing::Live(live) => Some((visitor, live)),
+            _ => None,
+        }
+    }
+
+    /// The bits of those that are gone, for writing.
+    pub fn gone(&self) -> &Bits {
+        &self.gone
+    }
+
+    /// The bits of those that are done, for writing.
+    pub fn done(&self) -> &Bits {
+        &self.done
+    }
+
+    /// The bits of those seen in a round, if it is one of the last three.
+    pub fn seen(&self, round: u64) -> Option<&Bits> {
+        let age = usize::try_from(self.header.presence.number.checked_sub(round)?).ok()?;
+        self.seen.get(age)
+    }
+
+    /// The room that was written, on the server it was written on.
+    pub fn load(saved: Saved, bounds: Bounds) -> Result<Self, LoadError> {
+        let host: ServerId = saved.header.server.clone();
+        let policy = (*saved.header.policy).clone();
+        let mut room = Self::new(policy, host, saved.header.epoch, bounds);
+        room.header = saved.header;
+        (room.gone, room.done) = (saved.gone, saved.done);
+        for (round, bits) in saved.seen {
+            let age = room.header.presence.number.checked_sub(round);
+            if let Some(slot) = age.and_then(|age| room.seen.get_mut(usize::try_from(age).ok()?)) {
+                *slot = bits;
+            }
+        }
+        for (round, key) in saved.keys {
+            if round == room.header.keys.number {
+                room.keys.remember(key);
+            } else if round + 1 == room.header.keys.number {
+                room.keys.remember_previous(key);
+            }
+        }
+        for place in saved.places {
+            room.load_place(&place)?;
+        }
+        Ok(room)
+    }
+
+    fn load_place(&mut self, place: &SavedPlace) -> Result<(), LoadError> {
+        let SavedPlace {
+            ordinal,
+            visitor,
+            live,
+        } = place;
+        let fail = |problem| {
+            Err(LoadError {
+                ordinal: *ordinal,
+                problem,
+            })
+        };
+        if *ordinal <= self.header.floor {
+            // Put out by a reset whose rows were not purged yet.
+            return Ok(());
+        }
+        let above_head = *ordinal > self.header.head;
+        if *ordinal == Ordinal(0) || *ordinal > self.header.issued {
+            return fail("one that was never given");
+        }
+        if self.ending(*ordinal).is_some() && *ordinal > self.header.base {
+            return fail("both live and ended");
+        }
+        if above_head != (*live == Live::InLine) {
+            return fail("in a state that its side of the head excludes");
+        }
+        if self.find(visitor).is_some() || self.places.visitor_at(*ordinal).is_some() {
+            return fail("one of two places of a visitor");
+        }
+        self.places.insert(*ordinal, visitor);
+        match live {
+            Live::InLine => self.in_line += 1,
+            Live::AtDoor => {
+                self.door.insert(*ordinal);
+            }
+            Live::Aside(until) => self.aside.set(*ordinal, *until),
+            Live::Inside(pass) => {
+                self.passes.set(*ordinal, pass.expires_at);
+                self.since.insert(*ordinal, pass.since);
+            }
+        }
+        Ok(())
+    }
+}

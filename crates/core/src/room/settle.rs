@@ -1,0 +1,150 @@
+//! Settling: the end of every transition, and the one place where people are let in.
+
+use super::{Ending, Room};
+use crate::{Ordinal, Timestamp, keys::KEY_ROUND, time::millis};
+
+impl Room {
+    /// Ends what ran out, starts the tick that is due, and spends the budget. Says whether more is to be
+    /// done than one transition may do.
+    pub(super) fn settle(&mut self, now: Timestamp) -> bool {
+        let swept = self.sweep(now);
+        self.turn_tick(now);
+        self.end_lost_range(now);
+        // Passes that ran out but are not swept yet would count against the cap.
+        let more = !swept || self.admit(now);
+        self.step_over_an_empty_line();
+        self.close_when_drained();
+        self.advance_base();
+        more
+    }
+
+    /// Rounds end one at a time and only here, so an outage or a jump of the clock makes nobody absent.
+    pub(super) fn turn_rounds(&mut self, now: Timestamp) {
+        let length = self.header.policy.round();
+        if !length.is_zero() && now >= self.header.presence.started + length {
+            self.seen.rotate_right(1);
+            self.seen[0] = crate::Bits::default();
+            self.header.presence.number += 1;
+            self.header.presence.started = now;
+        }
+        if now >= self.header.keys.started + KEY_ROUND || self.keys.is_full() {
+            self.keys.turn();
+            self.header.keys.number += 1;
+            self.header.keys.started = now;
+        }
+    }
+
+    /// One tick, however many were missed: no burst makes up for a pause or an outage.
+    pub(super) fn turn_tick(&mut self, now: Timestamp) {
+        let every = millis(self.header.policy.every);
+        let tick = &mut self.header.tick;
+        let passed = now.0.saturating_sub(tick.start.0) / every;
+        if passed > 0 {
+            tick.start = Timestamp(tick.start.0 + passed * every);
+            tick.admitted = 0;
+            tick.extra = 0;
+        }
+    }
+
+    /// Ends passes and missed turns that ran out; says whether that was all of them.
+    fn sweep(&mut self, now: Timestamp) -> bool {
+        for _ in 0..self.bounds.look_max {
+            if let Some(ordinal) = self.passes.due(now) {
+                self.header.counters.expired += 1;
+                self.end(ordinal, Ending::Done);
+            } else if let Some(ordinal) = self.aside.due(now) {
+                self.header.counters.missed += 1;
+                self.end(ordinal, Ending::Gone);
+            } else {
+                return true;
+            }
+        }
+        self.passes.due(now).is_none() && self.aside.due(now).is_none()
+    }
+
+    fn end_lost_range(&mut self, now: Timestamp) {
+        if self.header.lost.is_some_and(|lost| now >= lost.until) {
+            self.header.lost = None;
+            self.visible = true;
+        }
+    }
+
+    /// Takes the next ones while budget is left; says whether it stopped for having looked at enough.
+    fn admit(&mut self, now: Timestamp) -> bool {
+        for _ in 0..self.bounds.look_max {
+            if self.budget() == 0 {
+                return false;
+            }
+            let Some(next) = self.next() else {
+                return false;
+            };
+            self.step_up(next);
+            if self.is_present(next) {
+                self.enter(next, now);
+            } else {
+                self.step_aside(next, now);
+            }
+        }
+        self.budget() > 0 && self.next().is_some()
+    }
+
+    /// How many may be admitted at this instant.
+    fn budget(&self) -> u64 {
+        if self.header.paused {
+            return 0;
+        }
+        let (policy, tick) = (&self.header.policy, &self.header.tick);
+        let by_tick = policy
+            .batch
+            .map(|n| n.saturating_add(tick.extra).saturating_sub(tick.admitted));
+        let by_cap = policy
+            .active_max
+            .map(|n| n.saturating_sub(self.passes.len() as u64));
+        by_tick.into_iter().chain(by_cap).min().unwrap_or(0)
+    }
+
+    /// Whose turn it is: the door comes first, then the line, up to where places may be lost.
+    fn next(&self) -> Option<Ordinal> {
+        if let Some(ordinal) = self.door.first() {
+            return Some(*ordinal);
+        }
+        let next = self.places.next_above(self.header.head)?;
+        let beyond_lost = self.header.lost.is_some_and(|lost| next > lost.after);
+        (!beyond_lost).then_some(next)
+    }
+
+    fn step_up(&mut self, ordinal: Ordinal) {
+        if !self.door.remove(&ordinal) {
+            self.in_line -= 1;
+            self.header.head = ordinal;
+        }
+        self.changed(ordinal);
+    }
+
+    fn is_present(&self, ordinal: Ordinal) -> bool {
+        self.header.policy.presence_ttl.is_zero()
+            || self.seen.iter().any(|round| round.contains(ordinal.0))
+    }
+
+    fn enter(&mut self, ordinal: Ordinal, now: Timestamp) {
+        self.passes.set(ordinal, now + self.header.policy.pass_ttl);
+        self.since.insert(ordinal, now);
+        self.header.tick.admitted += 1;
+        self.header.counters.admitted += 1;
+    }
+
+    fn step_aside(&mut self, ordinal: Ordinal, now: Timestamp) {
+        self.aside
+            .set(ordinal, now + self.header.policy.missed_turn_ttl);
+        self.header.counters.stepped_over += 1;
+    }
+
+    /// With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up.
+    fn step_over_an_empty_line(&mut self) {
+        let behind = self.header.head < self.header.issued;
+        if behind && self.in_line == 0 && self.header.lost.is_none() {
+            self.header.head = self.header.issued;
+            self.visible = true;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Random stories, judged after every step.
+
+use std::cell::RefCell;
+
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use ropeline_testing::line::{Story, Tally, stories, tell};
+
+use crate::plain::PlainLine;
+
+/// Every command with every outcome that it can have while nothing is lost.
+const ORDINARY: &[(&str, &str)] = &[
+    ("join", "new"),
+    ("join", "already"),
+    ("join", "closed"),
+    ("join", "full"),
+    ("join", "more to settle"),
+    ("join with key", "new"),
+    ("join with key", "repeated"),
+    ("join with key", "key reused"),
+    ("renew", "inside"),
+    ("renew", "in line"),
+    ("renew", "at the door"),
+    ("renew", "over"),
+    ("renew", "gone"),
+    ("restore", "inside"),
+    ("restore", "in line"),
+    ("restore", "at the door"),
+    ("restore", "over"),
+    ("restore", "gone"),
+    ("mark", "done"),
+    ("leave", "left"),
+    ("leave", "finished"),
+    ("leave", "nothing"),
+    ("finish", "finished"),
+    ("finish", "nothing"),
+    ("finish", "not inside"),
+    ("revoke", "revoked"),
+    ("revoke", "nobody"),
+    ("settle", "done"),
+    ("settle", "more to settle"),
+    ("admit", "done"),
+    ("pause", "done"),
+    ("resume", "done"),
+    ("open", "done"),
+    ("close", "done"),
+    ("drain", "done"),
+    ("reset", "done"),
+    ("set policy", "done"),
+    ("merge", "done"),
+];
+
+#[test]
+fn promises_hold_in_random_stories() {
+    let tally = run(400, stories(160, 0));
+    assert_eq!(tally.missing(ORDINARY), []);
+}
+
+#[test]
+fn promises_hold_when_the_store_forgets() {
+    let tally = run(400, stories(160, 40));
+    assert_eq!(tally.missing(ORDINARY), []);
+    assert_eq!(
+        tally.missing(&[("join", "held"), ("suffer", "survived")]),
+        []
+    );
+}
+
+/// Tells many stories; a failing one is shrunk and printed.
+fn run(cases: u32, stories: impl proptest::strategy::Strategy<Value = Story>) -> Tally {
+    let tally = RefCell::new(Tally::default());
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let told = TestRunner::new(config).run(&stories, |story| {
+        let mut line = PlainLine::new(story.policy.clone());
+        tell(&mut line, &story, &mut tally.borrow_mut())
+            .map_err(|violation| TestCaseError::fail(violation.to_string()))
+    });
+    match told {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+    }
+    println!("{}", tally.borrow());
+    tally.into_inner()
+}

@@ -1,0 +1,194 @@
+//! Random stories of a line, and the judge who listens to them.
+//!
+//! A [`Story`] is a policy and a list of [`Step`]s. [`tell`] plays it on anything that is a [`Line`], and
+//! after every step a [`Judge`] compares what was done and what is shown with what was promised. [`Tally`]
+//! counts commands and their outcomes, so that a test can show that it tried all of them.
+
+mod judge;
+mod step;
+mod tally;
+
+use std::{sync::Arc, time::Duration};
+
+use ropeline_core::{
+    Command, Holder, JoinKey, Joined, Joiner, Outcome, Reply, Standing, Timestamp, UserId, View,
+    Visitor,
+};
+
+pub use judge::{Judge, Observation, Token, Violation};
+pub use step::{Step, Story, stories};
+pub use tally::Tally;
+
+/// A waiting room under test.
+pub trait Line {
+    /// Carries out a command now.
+    fn apply(&mut self, command: Command) -> Outcome;
+    /// The picture that visitors are shown.
+    fn view(&mut self) -> View;
+    /// Where a holder stands.
+    fn standing(&mut self, holder: &Holder) -> Standing;
+    /// Lets time pass.
+    fn advance(&mut self, by: Duration);
+    /// What can go wrong with this kind of line goes wrong: a crash, lost writes. `how` picks a variant.
+    fn suffer(&mut self, how: u64) -> Suffered;
+}
+
+/// What a line went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suffered {
+    /// Everything acknowledged is still there.
+    Nothing,
+    /// Writes were lost and what the nodes knew was merged in.
+    LostWrites,
+}
+
+/// Plays a story on a line, judged after every step.
+pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<(), Violation> {
+    let mut teller = Teller {
+        line,
+        judge: Judge::default(),
+        keys: 0,
+    };
+    teller.look("the beginning")?;
+    for step in &story.steps {
+        teller.play(step, tally)?;
+    }
+    Ok(())
+}
+
+/// The visitor that a small number stands for.
+pub fn visitor(n: u8) -> Visitor {
+    Visitor::user(&UserId::parse(&format!("visitor-{n}")).expect("a valid user id"))
+}
+
+struct Teller<'a, L> {
+    line: &'a mut L,
+    judge: Judge,
+    keys: u64,
+}
+
+impl<L: Line> Teller<'_, L> {
+    fn play(&mut self, step: &Step, tally: &mut Tally) -> Result<(), Violation> {
+        match step {
+            Step::Advance(ms) => {
+                self.line.advance(Duration::from_millis(*ms));
+                return Ok(());
+            }
+            Step::Suffer(how) => {
+                if self.line.suffer(*how) == Suffered::LostWrites {
+                    self.judge.writes_were_lost();
+                }
+                tally.note("suffer", "survived");
+                return self.look("after suffering");
+            }
+            _ => {}
+        }
+        let Some(command) = self.command(step) else {
+            return Ok(());
+        };
+        let name = step.name();
+        let before = self.judge.tokens().to_vec();
+        let mut outcome = self.line.apply(command.clone());
+        let reply = outcome.reply.clone();
+        while outcome.more {
+            tally.note(name, "more to settle");
+            outcome = self.line.apply(Command::Settle);
+        }
+        tally.note_reply(name, &reply);
+        self.judge.heard(&command, &reply, &before)?;
+        self.look(name)
+    }
+
+    fn look(&mut self, at: &'static str) -> Result<(), Violation> {
+        let view = self.line.view();
+        let holders: Vec<Holder> = self
+            .judge
+            .tokens()
+            .iter()
+            .map(|t| t.holder.clone())
+            .collect();
+        let standings = holders
+            .iter()
+            .map(|holder| self.line.standing(holder))
+            .collect();
+        self.judge.look(at, &Observation { view, standings })
+    }
+
+    fn command(&mut self, step: &Step) -> Option<Command> {
+        let holder = |at: &usize| self.judge.token(*at).map(|token| token.holder.clone());
+        Some(match step {
+            Step::Join(visitors) => {
+                Command::Join(visitors.iter().map(|n| joiner(*n, None)).collect())
+            }
+            Step::JoinWithKey(n) => {
+                self.keys += 1;
+                Command::Join(vec![joiner(*n, Some(key(*n, self.keys)))])
+            }
+            Step::RepeatKey(n) => Command::Join(vec![joiner(*n, Some(key(*n, self.keys)))]),
+            Step::ReuseKey(n) => {
+                let stolen = JoinKey {
+                    body: 999,
+                    ..key(*n, self.keys)
+                };
+                Command::Join(vec![joiner(*n, Some(stolen))])
+            }
+            Step::Renew(at) => Command::Renew(vec![holder(at)?]),
+            Step::Restore(at) => Command::Restore(vec![holder(at)?]),
+            Step::Mark(ats) => Command::Mark(
+                ats.iter()
+                    .filter_map(|at| Some(holder(at)?.ordinal))
+                    .collect(),
+            ),
+            Step::Leave(at) => Command::Leave(holder(at)?),
+            Step::Finish(at) => Command::Finish(holder(at)?),
+            Step::Revoke(n) => Command::Revoke(visitor(*n)),
+            Step::Settle => Command::Settle,
+            Step::Admit(n) => Command::Admit(*n),
+            Step::Pause => Command::Pause,
+            Step::Resume => Command::Resume,
+            Step::Open => Command::Open,
+            Step::Close => Command::Close,
+            Step::Drain => Command::Drain,
+            Step::Reset => Command::Reset,
+            Step::SetPolicy(policy) => Command::SetPolicy {
+                policy: Arc::new(policy.clone()),
+                digest: None,
+            },
+            Step::Merge => Command::Merge(Arc::new(self.line.view())),
+            Step::Advance(_) | Step::Suffer(_) => return None,
+        })
+    }
+}
+
+fn joiner(n: u8, key: Option<JoinKey>) -> Joiner {
+    Joiner {
+        visitor: visitor(n),
+        key,
+    }
+}
+
+fn key(n: u8, number: u64) -> JoinKey {
+    JoinKey {
+        key: u128::from(number),
+        body: u64::from(n),
+    }
+}
+
+/// The ordinals that a reply gave out for the first time, with their visitors.
+pub(crate) fn new_places(command: &Command, reply: &Reply) -> Vec<Holder> {
+    let (Command::Join(joiners), Reply::Joined(joined)) = (command, reply) else {
+        return Vec::new();
+    };
+    let pairs = joiners.iter().zip(joined);
+    let new = pairs.filter_map(|(joiner, joined)| match joined {
+        Joined::New(ordinal) => Some(Holder {
+            visitor: joiner.visitor.clone(),
+            ordinal: *ordinal,
+        }),
+        _ => None,
+    });
+    new.collect()
+}
+
+/// A moment far from zero, so that nothing is saved by saturating arithmetic.
+pub const START: Timestamp = Timestamp(1_700_000_000_000);

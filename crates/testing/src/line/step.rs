@@ -1,0 +1,145 @@
+//! What can happen in a story.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use ropeline_core::{Identity, Policy};
+
+/// A policy and what happens under it.
+#[derive(Debug, Clone)]
+pub struct Story {
+    /// The policy at the beginning.
+    pub policy: Policy,
+    /// What happens.
+    pub steps: Vec<Step>,
+}
+
+/// One event. Numbers stand for visitors, or pick one of the tokens given out so far, ended ones too.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "each is a command of core, with the same name")]
+pub enum Step {
+    Advance(u64),
+    Join(Vec<u8>),
+    JoinWithKey(u8),
+    RepeatKey(u8),
+    ReuseKey(u8),
+    Renew(usize),
+    Restore(usize),
+    Mark(Vec<usize>),
+    Leave(usize),
+    Finish(usize),
+    Revoke(u8),
+    Settle,
+    Admit(u64),
+    Pause,
+    Resume,
+    Open,
+    Close,
+    Drain,
+    Reset,
+    SetPolicy(Policy),
+    Merge,
+    Suffer(u64),
+}
+
+impl Step {
+    /// The step's name in a tally.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Advance(_) => "advance",
+            Self::Join(_) => "join",
+            Self::JoinWithKey(_) | Self::RepeatKey(_) | Self::ReuseKey(_) => "join with key",
+            Self::Renew(_) => "renew",
+            Self::Restore(_) => "restore",
+            Self::Mark(_) => "mark",
+            Self::Leave(_) => "leave",
+            Self::Finish(_) => "finish",
+            Self::Revoke(_) => "revoke",
+            Self::Settle => "settle",
+            Self::Admit(_) => "admit",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Drain => "drain",
+            Self::Reset => "reset",
+            Self::SetPolicy(_) => "set policy",
+            Self::Merge => "merge",
+            Self::Suffer(_) => "suffer",
+        }
+    }
+}
+
+/// Stories of up to `steps_max` steps; one step in `suffer_every` is something that goes wrong (0: none).
+pub fn stories(steps_max: usize, suffer_every: u32) -> impl Strategy<Value = Story> {
+    let steps = prop::collection::vec(step(suffer_every), 1..steps_max);
+    (policy(), steps).prop_map(|(policy, steps)| Story { policy, steps })
+}
+
+/// Small numbers, so that every limit is met often.
+fn policy() -> impl Strategy<Value = Policy> {
+    let limits = prop_oneof![
+        (1_u64..5).prop_map(|batch| (Some(batch), None)),
+        (1_u64..6).prop_map(|cap| (None, Some(cap))),
+        (1_u64..5, 1_u64..6).prop_map(|(batch, cap)| (Some(batch), Some(cap))),
+    ];
+    let seconds =
+        |choices: &'static [u64]| prop::sample::select(choices).prop_map(Duration::from_secs);
+    let spans = (
+        seconds(&[5, 10]),
+        seconds(&[10, 30]),
+        seconds(&[0, 30, 45]),
+        seconds(&[0, 16]),
+    );
+    let rest = (
+        seconds(&[0, 20, 40]),
+        prop::sample::select(vec![12_u64, 1_000]),
+    );
+    (limits, spans, rest).prop_map(|(limits, spans, rest)| Policy {
+        every: spans.0,
+        batch: limits.0,
+        active_max: limits.1,
+        pass_ttl: spans.1,
+        pass_max: spans.2,
+        presence_ttl: spans.3,
+        missed_turn_ttl: rest.0,
+        waiting_max: rest.1,
+        identity: Identity::Open,
+    })
+}
+
+fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
+    let visitor = || 0_u8..40;
+    let token = any::<usize>;
+    let ordinary = prop_oneof![
+        40 => prop::sample::select(vec![100_u64, 1_000, 2_000, 4_000, 9_000]).prop_map(Step::Advance),
+        30 => prop::collection::vec(visitor(), 1..6).prop_map(Step::Join),
+        4 => visitor().prop_map(Step::JoinWithKey),
+        3 => visitor().prop_map(Step::RepeatKey),
+        2 => visitor().prop_map(Step::ReuseKey),
+        14 => token().prop_map(Step::Renew),
+        10 => token().prop_map(Step::Restore),
+        20 => prop::collection::vec(token(), 1..12).prop_map(Step::Mark),
+        8 => token().prop_map(Step::Leave),
+        6 => token().prop_map(Step::Finish),
+        3 => visitor().prop_map(Step::Revoke),
+    ];
+    let operators = prop_oneof![
+        6 => Just(Step::Settle),
+        2 => (1_u64..4).prop_map(Step::Admit),
+        1 => Just(Step::Pause),
+        3 => Just(Step::Resume),
+        3 => Just(Step::Open),
+        1 => Just(Step::Close),
+        1 => Just(Step::Drain),
+        1 => prop::sample::select(vec![false, false, true])
+            .prop_map(|reset| if reset { Step::Reset } else { Step::Resume }),
+        2 => policy().prop_map(Step::SetPolicy),
+        1 => Just(Step::Merge),
+    ];
+    let usual = prop_oneof![8 => ordinary, 1 => operators].boxed();
+    if suffer_every == 0 {
+        return usual;
+    }
+    prop_oneof![suffer_every => usual, 1 => any::<u64>().prop_map(Step::Suffer)].boxed()
+}
