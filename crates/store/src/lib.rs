@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Where waiting rooms are kept.
+//!
+//! [`Store`] is the contract; its documentation says what an observer may rely on, whatever is behind it.
+//! [`EmbeddedStore`] keeps the rooms of one process in its memory and in a file.
+
+mod clock;
+mod embedded;
+mod store;
+
+pub use clock::{Clock, SystemClock};
+pub use embedded::{EmbeddedStore, OpenError};
+pub use store::{Health, Operation, Seen, Store, StoreError};

@@ -1,3 +1,11 @@
 //! Helpers for Ropeline's tests. Never part of the product.
 
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a test helper that panics fails its test"
+)]
+
+mod clock;
 pub mod line;
+
+pub use clock::ManualClock;

@@ -53,8 +53,7 @@ impl Room {
                 self.header.counters.expired += 1;
                 self.end(ordinal, Ending::Done);
             } else if let Some(ordinal) = self.aside.due(now) {
-                self.header.counters.missed += 1;
-                self.end(ordinal, Ending::Gone);
+                self.miss(ordinal);
             } else {
                 return true;
             }
@@ -133,10 +132,19 @@ impl Room {
         self.header.counters.admitted += 1;
     }
 
+    /// A missed turn is kept for `missed_turn_ttl`; with none, the place is gone at once.
     fn step_aside(&mut self, ordinal: Ordinal, now: Timestamp) {
-        self.aside
-            .set(ordinal, now + self.header.policy.missed_turn_ttl);
+        let until = now + self.header.policy.missed_turn_ttl;
+        self.aside.set(ordinal, until);
         self.header.counters.stepped_over += 1;
+        if until <= now {
+            self.miss(ordinal);
+        }
+    }
+
+    fn miss(&mut self, ordinal: Ordinal) {
+        self.header.counters.missed += 1;
+        self.end(ordinal, Ending::Gone);
     }
 
     /// With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up.

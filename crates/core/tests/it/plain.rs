@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ropeline_core::{
     Bounds, Command, Holder, Ordinal, Outcome, Policy, Room, ServerId, Standing, Timestamp, View,
 };
-use ropeline_testing::line::{Line, START, Suffered};
+use ropeline_testing::line::{Line, START, Settled, Suffered};
 
 /// Small bounds, so that a tick needs several calls and `base` moves.
 pub(crate) const BOUNDS: Bounds = Bounds {
@@ -81,8 +81,9 @@ impl Line for PlainLine {
         self.room.standing(holder, self.clock)
     }
 
-    fn advance(&mut self, by: Duration) {
+    fn advance(&mut self, by: Duration) -> Settled {
         self.clock = self.clock + by;
+        Settled::NotYet
     }
 
     fn suffer(&mut self, how: u64) -> Suffered {

@@ -27,10 +27,19 @@ pub trait Line {
     fn view(&mut self) -> View;
     /// Where a holder stands.
     fn standing(&mut self, holder: &Holder) -> Standing;
-    /// Lets time pass.
-    fn advance(&mut self, by: Duration);
+    /// Lets time pass; says whether the line has settled by itself since.
+    fn advance(&mut self, by: Duration) -> Settled;
     /// What can go wrong with this kind of line goes wrong: a crash, lost writes. `how` picks a variant.
     fn suffer(&mut self, how: u64) -> Suffered;
+}
+
+/// Whether what was due has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// It has.
+    Yes,
+    /// It will with the next command.
+    NotYet,
 }
 
 /// What a line went through.
@@ -71,8 +80,10 @@ impl<L: Line> Teller<'_, L> {
     fn play(&mut self, step: &Step, tally: &mut Tally) -> Result<(), Violation> {
         match step {
             Step::Advance(ms) => {
-                self.line.advance(Duration::from_millis(*ms));
-                return Ok(());
+                return match self.line.advance(Duration::from_millis(*ms)) {
+                    Settled::Yes => self.look("a settled line"),
+                    Settled::NotYet => Ok(()),
+                };
             }
             Step::Suffer(how) => {
                 if self.line.suffer(*how) == Suffered::LostWrites {

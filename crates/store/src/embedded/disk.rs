@@ -1,0 +1,414 @@
+//! The file: one table of bytes, in which the rows of a room lie together.
+//!
+//! Key: room number (4 bytes), kind (1 byte), then what the kind says, all big endian, so that rows of a
+//! kind are in rising order. Rows hold the present state of a thing, never its history, so the file follows
+//! the line. redb writes a transaction to pages that nothing else uses and then switches to it, with
+//! checksums: after a crash it is there as a whole or not at all.
+
+use std::{
+    io,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+use redb::{Database, Durability, ReadableDatabase, TableDefinition, TableError};
+use ropeline_core::{
+    Bits, Block, Bounds, Header, JoinKey, Live, Ordinal, Pass, Room, RoomId, Saved, SavedPlace,
+    Timestamp, Visitor,
+};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A room's number in the file.
+pub(super) type RoomNumber = u32;
+
+const ROWS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rooms");
+/// Everything is in memory already; the cache only has to hold what a commit touches.
+const CACHE_BYTES: usize = 32 << 20;
+/// A file smaller than this is not worth compacting.
+const COMPACT_MIN_BYTES: u64 = 64 << 20;
+/// With more live places than this, compacting would hold up joins.
+const COMPACT_PLACES_MAX: u64 = 50_000;
+/// Version of the layout.
+const LAYOUT: u32 = 1;
+
+/// Why the file could not be used.
+#[derive(Debug, Error)]
+pub(super) enum DiskError {
+    /// The file system refused.
+    #[error("{0}")]
+    Io(io::Error),
+    /// What is in the file does not make sense.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+impl<E: Into<redb::Error>> From<E> for DiskError {
+    fn from(error: E) -> Self {
+        match error.into() {
+            redb::Error::Io(error) => Self::Io(error),
+            redb::Error::PreviousIo => Self::Io(io::Error::other("an earlier write failed")),
+            error => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+/// The kinds of rows.
+#[derive(Debug, Clone, Copy)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Header = 0,
+    Place = 1,
+    Gone = 2,
+    Done = 3,
+    Seen = 4,
+    Key = 5,
+}
+
+/// What is written of a room beside its places.
+#[derive(Debug, Serialize, Deserialize)]
+struct HeaderRow<'a> {
+    layout: u32,
+    room: std::borrow::Cow<'a, RoomId>,
+    header: std::borrow::Cow<'a, Header>,
+}
+
+/// Rows of one transaction.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    keys_and_values: Vec<u8>,
+    rows: Vec<Row>,
+    purges: Vec<RangeInclusive<Vec<u8>>>,
+}
+
+/// Where a row lies in the batch's bytes. A row without a value is removed.
+#[derive(Debug)]
+struct Row {
+    key: std::ops::Range<usize>,
+    value: Option<std::ops::Range<usize>>,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.purges.is_empty()
+    }
+
+    pub(super) fn header(&mut self, number: RoomNumber, room: &RoomId, header: &Header) {
+        use std::borrow::Cow::Borrowed;
+        let row = HeaderRow {
+            layout: LAYOUT,
+            room: Borrowed(room),
+            header: Borrowed(header),
+        };
+        self.row(number, Kind::Header, &[], |bytes| {
+            serde_json::to_writer(bytes, &row).expect("a header is plain data");
+        });
+    }
+
+    /// A live place, or `None` where it has ended.
+    pub(super) fn place(
+        &mut self,
+        number: RoomNumber,
+        ordinal: Ordinal,
+        place: Option<(&str, Live)>,
+    ) {
+        let Some((visitor, live)) = place else {
+            let key = self.key(number, Kind::Place, &[ordinal.0]);
+            self.rows.push(Row { key, value: None });
+            return;
+        };
+        self.row(number, Kind::Place, &[ordinal.0], |bytes| {
+            let (tag, first, second) = match live {
+                Live::InLine => (0, 0, 0),
+                Live::AtDoor => (1, 0, 0),
+                Live::Aside(until) => (2, until.0, 0),
+                Live::Inside(pass) => (3, pass.expires_at.0, pass.since.0),
+            };
+            bytes.push(tag);
+            if tag >= 2 {
+                bytes.extend_from_slice(&first.to_be_bytes());
+            }
+            if tag == 3 {
+                bytes.extend_from_slice(&second.to_be_bytes());
+            }
+            bytes.extend_from_slice(visitor.as_bytes());
+        });
+    }
+
+    pub(super) fn block(&mut self, number: RoomNumber, kind: Kind, at: &[u64], block: &Block) {
+        self.row(number, kind, at, |bytes| {
+            for word in block {
+                bytes.extend_from_slice(&word.to_be_bytes());
+            }
+        });
+    }
+
+    pub(super) fn join_key(&mut self, number: RoomNumber, round: u64, key: JoinKey) {
+        let (high, low) = halves(key.key);
+        self.row(number, Kind::Key, &[round, high, low], |bytes| {
+            bytes.extend_from_slice(&key.body.to_be_bytes());
+        });
+    }
+
+    /// Removes every row of a kind whose first part is at most `last`.
+    pub(super) fn purge(&mut self, number: RoomNumber, kind: Kind, last: u64) {
+        let mut start = prefix(number, kind).to_vec();
+        let mut end = start.clone();
+        start.extend_from_slice(&[0; 8]);
+        end.extend_from_slice(&last.to_be_bytes());
+        end.extend_from_slice(&[0xff; 16]);
+        self.purges.push(start..=end);
+    }
+
+    fn row(
+        &mut self,
+        number: RoomNumber,
+        kind: Kind,
+        at: &[u64],
+        value: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let key = self.key(number, kind, at);
+        value(&mut self.keys_and_values);
+        let value = Some(key.end..self.keys_and_values.len());
+        self.rows.push(Row { key, value });
+    }
+
+    fn key(&mut self, number: RoomNumber, kind: Kind, at: &[u64]) -> std::ops::Range<usize> {
+        let bytes = &mut self.keys_and_values;
+        let start = bytes.len();
+        bytes.extend_from_slice(&prefix(number, kind));
+        for part in at {
+            bytes.extend_from_slice(&part.to_be_bytes());
+        }
+        start..bytes.len()
+    }
+}
+
+/// The open file.
+#[derive(Debug)]
+pub(super) struct Disk {
+    path: PathBuf,
+    database: Database,
+    /// Length after the last compaction, so that it is not tried again for nothing.
+    compacted_to: u64,
+}
+
+impl Disk {
+    pub(super) fn open(path: &Path) -> Result<Self, DiskError> {
+        let database = Database::builder()
+            .set_cache_size(CACHE_BYTES)
+            .create(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            database,
+            compacted_to: 0,
+        })
+    }
+
+    /// Closes the file. After an error redb answers nothing else until it is opened anew.
+    pub(super) fn close(self) -> PathBuf {
+        self.path
+    }
+
+    /// Writes a batch as one transaction and returns once it is on the disk.
+    pub(super) fn commit(&self, batch: &Batch) -> Result<(), DiskError> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(Durability::Immediate)?;
+        {
+            let mut table = transaction.open_table(ROWS)?;
+            for range in &batch.purges {
+                let range = range.start().as_slice()..=range.end().as_slice();
+                table.retain_in(range, |_, _| false)?;
+            }
+            for row in &batch.rows {
+                let key = &batch.keys_and_values[row.key.clone()];
+                match &row.value {
+                    Some(value) => drop(table.insert(key, &batch.keys_and_values[value.clone()])?),
+                    None => drop(table.remove(key)?),
+                }
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Gives space back to the file system once the line is short, when that takes a moment only.
+    pub(super) fn compact_if_nearly_empty(&mut self, places: u64) -> Result<(), DiskError> {
+        if places > COMPACT_PLACES_MAX {
+            return Ok(());
+        }
+        let length = std::fs::metadata(&self.path).map_err(DiskError::Io)?.len();
+        if length > COMPACT_MIN_BYTES.max(self.compacted_to * 2) {
+            self.database.compact()?;
+            self.compacted_to = std::fs::metadata(&self.path).map_err(DiskError::Io)?.len();
+        }
+        Ok(())
+    }
+
+    /// Every room in the file.
+    pub(super) fn load(
+        &self,
+        bounds: Bounds,
+    ) -> Result<Vec<(RoomId, RoomNumber, Room)>, DiskError> {
+        let table = match self.database.begin_read()?.open_table(ROWS) {
+            Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            table => table?,
+        };
+        let mut rooms = Vec::new();
+        let mut next = 0;
+        while let Some((number, header)) = next_header(&table, next)? {
+            let row: HeaderRow<'_> = serde_json::from_slice(&header).map_err(damaged)?;
+            if row.layout != LAYOUT {
+                let layout = row.layout;
+                return Err(damaged(format!(
+                    "it has layout {layout}, this version reads {LAYOUT}"
+                )));
+            }
+            let saved = load_room(&table, number, row.header.into_owned())?;
+            rooms.push((
+                row.room.into_owned(),
+                number,
+                Room::load(saved, bounds).map_err(damaged)?,
+            ));
+            next = number + 1;
+        }
+        Ok(rooms)
+    }
+}
+
+type Table = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// The first room at or after a number, with its header.
+fn next_header(
+    table: &Table,
+    from: RoomNumber,
+) -> Result<Option<(RoomNumber, Vec<u8>)>, DiskError> {
+    let start = prefix(from, Kind::Header);
+    let Some(row) = table.range(start.as_slice()..)?.next() else {
+        return Ok(None);
+    };
+    let (key, value) = row?;
+    let number = key.value().first_chunk().copied().map(u32::from_be_bytes);
+    match number {
+        Some(number) if key.value() == prefix(number, Kind::Header) => {
+            Ok(Some((number, value.value().to_vec())))
+        }
+        _ => Err(damaged("a room has no header")),
+    }
+}
+
+fn load_room(table: &Table, number: RoomNumber, header: Header) -> Result<Saved, DiskError> {
+    let mut places = Vec::new();
+    each(table, number, Kind::Place, |parts, value| {
+        places.push(parse_place(Ordinal(part(parts, 0)?), value)?);
+        Some(())
+    })?;
+    let (mut gone, mut done) = (Vec::new(), Vec::new());
+    each(table, number, Kind::Gone, |parts, value| {
+        gone.push((part(parts, 0)?, parse_block(value)?));
+        Some(())
+    })?;
+    each(table, number, Kind::Done, |parts, value| {
+        done.push((part(parts, 0)?, parse_block(value)?));
+        Some(())
+    })?;
+    let mut seen: Vec<(u64, Vec<(u64, Block)>)> = Vec::new();
+    each(table, number, Kind::Seen, |parts, value| {
+        let (round, block) = (part(parts, 0)?, (part(parts, 1)?, parse_block(value)?));
+        match seen.last_mut() {
+            Some((last, blocks)) if *last == round => blocks.push(block),
+            _ => seen.push((round, vec![block])),
+        }
+        Some(())
+    })?;
+    let mut keys = Vec::new();
+    each(table, number, Kind::Key, |parts, value| {
+        let key = u128::from(part(parts, 1)?) << 64 | u128::from(part(parts, 2)?);
+        let body = u64::from_be_bytes(value.try_into().ok()?);
+        keys.push((part(parts, 0)?, JoinKey { key, body }));
+        Some(())
+    })?;
+    Ok(Saved {
+        header,
+        places,
+        gone: Bits::from_blocks(gone),
+        done: Bits::from_blocks(done),
+        seen: seen
+            .into_iter()
+            .map(|(round, bits)| (round, Bits::from_blocks(bits)))
+            .collect(),
+        keys,
+    })
+}
+
+/// Calls `take` with what follows the prefix of each row of a kind; `None` means that it makes no sense.
+fn each(
+    table: &Table,
+    number: RoomNumber,
+    kind: Kind,
+    mut take: impl FnMut(&[u8], &[u8]) -> Option<()>,
+) -> Result<(), DiskError> {
+    let start = prefix(number, kind);
+    let mut end = start.to_vec();
+    end.extend_from_slice(&[0xff; 24]);
+    for row in table.range(start.as_slice()..=end.as_slice())? {
+        let (key, value) = row?;
+        take(&key.value()[start.len()..], value.value())
+            .ok_or_else(|| damaged(format!("row {:?} makes no sense", key.value())))?;
+    }
+    Ok(())
+}
+
+fn parse_place(ordinal: Ordinal, value: &[u8]) -> Option<SavedPlace> {
+    let (tag, rest) = value.split_first()?;
+    let (live, visitor) = match tag {
+        0 => (Live::InLine, rest),
+        1 => (Live::AtDoor, rest),
+        2 => (Live::Aside(Timestamp(part(rest, 0)?)), rest.get(8..)?),
+        3 => {
+            let pass = Pass {
+                expires_at: Timestamp(part(rest, 0)?),
+                since: Timestamp(part(rest, 1)?),
+            };
+            (Live::Inside(pass), rest.get(16..)?)
+        }
+        _ => return None,
+    };
+    let visitor = Visitor::parse(std::str::from_utf8(visitor).ok()?).ok()?;
+    Some(SavedPlace {
+        ordinal,
+        visitor,
+        live,
+    })
+}
+
+fn parse_block(value: &[u8]) -> Option<Block> {
+    let mut block = Block::default();
+    for (at, word) in block.iter_mut().enumerate() {
+        *word = part(value, at)?;
+    }
+    (value.len() == block.len() * 8).then_some(block)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the halves are taken apart on purpose"
+)]
+fn halves(key: u128) -> (u64, u64) {
+    ((key >> 64) as u64, key as u64)
+}
+
+/// The number in the eight bytes at position `at`.
+fn part(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at * 8..at * 8 + 8)?;
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn prefix(number: RoomNumber, kind: Kind) -> [u8; 5] {
+    let [a, b, c, d] = number.to_be_bytes();
+    [a, b, c, d, kind as u8]
+}
+
+fn damaged(cause: impl std::fmt::Display) -> DiskError {
+    DiskError::Damaged(format!("{cause}"))
+}

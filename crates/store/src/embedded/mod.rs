@@ -1,0 +1,352 @@
+//! Rooms in this process's memory, journalled to a file.
+//!
+//! The rules are core's own [`Room`]. One writer thread owns every change but renewals: it takes whatever
+//! has queued up since the last sync, applies it, writes the state of all that changed in one transaction,
+//! and only then publishes the new views and answers. While the file cannot be written, joins are refused
+//! and reads go on.
+
+mod disk;
+mod rooms;
+mod writer;
+
+use std::{
+    fs::{File, TryLockError},
+    io::{Read, Seek, Write},
+    path::Path,
+    sync::{Arc, mpsc},
+    thread::JoinHandle,
+};
+
+use async_trait::async_trait;
+use ropeline_core::{
+    Bounds, Command, Departure, Holder, Joined, Joiner, Live, Ordinal, Policy, Reply, Room, RoomId,
+    Standing, View, Visitor,
+};
+use thiserror::Error;
+use tokio::sync::oneshot;
+
+use crate::{Clock, Health, Operation, Seen, Store, StoreError};
+use disk::{Disk, DiskError};
+use rooms::{Handle, Rooms};
+use writer::{Answer, Op, Writer};
+
+/// Requests that may wait for the writer; beyond this they are refused at once.
+const QUEUE_MAX: usize = 65_536;
+const FILE: &str = "rooms.redb";
+const LOCK: &str = "lock";
+
+/// Why a data directory could not be opened, worded for the operator.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// Somebody else is there.
+    #[error(
+        "{directory} is in use by another ropeline process{owner}: stop it, or choose another --data"
+    )]
+    InUse {
+        /// The data directory.
+        directory: String,
+        /// The process, where it is known.
+        owner: String,
+    },
+    /// The directory cannot be used.
+    #[error("cannot use the data directory {directory}: {cause}")]
+    Directory {
+        /// The data directory.
+        directory: String,
+        /// Why not.
+        cause: std::io::Error,
+    },
+    /// The file is there but does not make sense.
+    #[error(
+        "{file} is damaged and was left as it is: {cause}. Restore it from a backup, or move it away to start empty"
+    )]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What was found.
+        cause: String,
+    },
+}
+
+/// Rooms of one process, kept in a data directory that is locked while it runs.
+#[derive(Debug)]
+pub struct EmbeddedStore {
+    rooms: Arc<Rooms>,
+    queue: mpsc::SyncSender<Op>,
+    writer: std::sync::Mutex<Option<JoinHandle<()>>>,
+    clock: Arc<dyn Clock>,
+    /// Held for as long as the store lives.
+    _lock: File,
+}
+
+impl EmbeddedStore {
+    /// Opens the rooms of a data directory, which is made if it is not there.
+    pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, OpenError> {
+        Self::open_with(directory, clock, Bounds::default())
+    }
+
+    /// As [`EmbeddedStore::open`], with other limits on the work of one transition.
+    pub fn open_with(
+        directory: &Path,
+        clock: Arc<dyn Clock>,
+        bounds: Bounds,
+    ) -> Result<Self, OpenError> {
+        let lock = lock(directory)?;
+        let file = directory.join(FILE);
+        let damaged = |cause: String| OpenError::Damaged {
+            file: file.display().to_string(),
+            cause,
+        };
+        let disk = Disk::open(&file).map_err(|error| match error {
+            DiskError::Io(cause) => OpenError::Directory {
+                directory: directory.display().to_string(),
+                cause,
+            },
+            DiskError::Damaged(cause) => damaged(cause),
+        })?;
+        let saved = disk
+            .load(bounds)
+            .map_err(|error| damaged(error.to_string()))?;
+        let rooms = Arc::new(Rooms::of(saved, &*clock));
+        let (queue, requests) = mpsc::sync_channel(QUEUE_MAX);
+        let writer = Writer::new(
+            disk,
+            Arc::clone(&rooms),
+            Arc::clone(&clock),
+            bounds,
+            requests,
+        );
+        let thread = std::thread::Builder::new()
+            .name("rooms".into())
+            .spawn(|| writer.run())
+            .map_err(|cause| OpenError::Directory {
+                directory: directory.display().to_string(),
+                cause,
+            })?;
+        Ok(Self {
+            rooms,
+            queue,
+            writer: Some(thread).into(),
+            clock,
+            _lock: lock,
+        })
+    }
+
+    /// A copy of a room as it is in memory, for tests that compare it with another.
+    #[doc(hidden)]
+    pub fn room(&self, room: &RoomId) -> Option<Room> {
+        Some(self.rooms.get(room)?.state().room.clone())
+    }
+
+    fn handle(&self, room: &RoomId) -> Result<Arc<Handle>, StoreError> {
+        self.rooms
+            .get(room)
+            .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))
+    }
+
+    /// Queues a request for the writer and waits for its durable answer.
+    async fn ask_writer<T>(
+        &self,
+        op: impl FnOnce(oneshot::Sender<Answer<T>>) -> Op,
+    ) -> Result<T, StoreError> {
+        let (sender, answer) = oneshot::channel();
+        self.queue
+            .try_send(op(sender))
+            .map_err(|error| match error {
+                mpsc::TrySendError::Full(_) => StoreError::Overloaded,
+                mpsc::TrySendError::Disconnected(_) => {
+                    StoreError::Unavailable("it is closed".into())
+                }
+            })?;
+        answer
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Unavailable("it is closed".into())))
+    }
+
+    async fn apply(&self, room: &RoomId, command: Command) -> Result<Reply, StoreError> {
+        let room = self.handle(room)?;
+        self.ask_writer(|answer| Op::Apply {
+            room,
+            command,
+            answer,
+        })
+        .await
+    }
+
+    async fn departure(&self, room: &RoomId, command: Command) -> Result<Departure, StoreError> {
+        match self.apply(room, command).await? {
+            Reply::Departed(departure) => Ok(departure),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+
+    async fn standing(&self, room: &RoomId, command: Command) -> Result<Standing, StoreError> {
+        match self.apply(room, command).await? {
+            Reply::Standing(standings) => Ok(standings.first().map_or(Standing::Unknown, |s| s.1)),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for EmbeddedStore {
+    fn rooms(&self) -> Vec<RoomId> {
+        self.rooms.names()
+    }
+
+    fn view(&self, room: &RoomId) -> Option<Seen> {
+        let view = self.rooms.get(room)?.view();
+        let fresh_at = self.rooms.down_since().unwrap_or_else(|| self.clock.now());
+        Some(Seen { view, fresh_at })
+    }
+
+    fn health(&self) -> Health {
+        self.rooms.health()
+    }
+
+    async fn create(
+        &self,
+        room: &RoomId,
+        policy: Arc<Policy>,
+        digest: Option<String>,
+    ) -> Result<bool, StoreError> {
+        let room = room.clone();
+        self.ask_writer(|answer| Op::Create {
+            room,
+            policy,
+            digest,
+            answer,
+        })
+        .await
+    }
+
+    async fn join(&self, room: &RoomId, joiner: Joiner) -> Result<(Joined, Standing), StoreError> {
+        let room = self.handle(room)?;
+        self.ask_writer(|answer| Op::Join {
+            room,
+            joiner,
+            answer,
+        })
+        .await
+    }
+
+    async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
+        let handle = self.handle(room)?;
+        if let Some(pass) = handle.renew(&holder, self.clock.now()) {
+            return Ok(Standing::Live(Live::Inside(pass)));
+        }
+        self.standing(room, Command::Renew(vec![holder])).await
+    }
+
+    async fn ask(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
+        let handle = self.handle(room)?;
+        match handle.durable_standing(&holder, self.clock.now()) {
+            Some(standing @ (Standing::Live(Live::Inside(_)) | Standing::Ended(_))) => Ok(standing),
+            Some(standing @ Standing::Live(Live::InLine | Live::AtDoor)) => {
+                handle.mark(holder.ordinal);
+                Ok(standing)
+            }
+            // Aside or lost: something is to be done. Unknown: it may have been done just now.
+            _ => self.standing(room, Command::Restore(vec![holder])).await,
+        }
+    }
+
+    fn mark(&self, room: &RoomId, ordinal: Ordinal) {
+        if let Some(room) = self.rooms.get(room) {
+            room.mark(ordinal);
+        }
+    }
+
+    async fn leave(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError> {
+        self.departure(room, Command::Leave(holder)).await
+    }
+
+    async fn finish(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError> {
+        self.departure(room, Command::Finish(holder)).await
+    }
+
+    async fn revoke(&self, room: &RoomId, visitor: Visitor) -> Result<Option<Ordinal>, StoreError> {
+        match self.apply(room, Command::Revoke(visitor)).await? {
+            Reply::Revoked(place) => Ok(place),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+
+    async fn operate(&self, room: &RoomId, operation: Operation) -> Result<(), StoreError> {
+        let command = match operation {
+            Operation::Admit(count) => Command::Admit(count),
+            Operation::Pause => Command::Pause,
+            Operation::Resume => Command::Resume,
+            Operation::Open => Command::Open,
+            Operation::Close => Command::Close,
+            Operation::Drain => Command::Drain,
+            Operation::Reset => Command::Reset,
+            Operation::SetPolicy { policy, digest } => Command::SetPolicy { policy, digest },
+        };
+        self.apply(room, command).await.map(drop)
+    }
+
+    async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
+        self.apply(room, Command::Merge(memory)).await.map(drop)
+    }
+
+    async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {
+        self.apply(room, Command::Settle).await.map(drop)
+    }
+
+    async fn close(&self) {
+        // If the writer has stopped already, there is nothing left to wait for.
+        self.ask_writer(|answer| Op::Close { answer }).await.ok();
+    }
+}
+
+impl Drop for EmbeddedStore {
+    /// The lock on the directory must not go before the writer is done with the file.
+    fn drop(&mut self) {
+        let (sender, _) = oneshot::channel();
+        self.queue.send(Op::Close { answer: sender }).ok();
+        let thread = self.writer.lock().ok().and_then(|mut writer| writer.take());
+        if let Some(thread) = thread {
+            thread.join().ok();
+        }
+    }
+}
+
+fn unexpected(reply: &Reply) -> StoreError {
+    StoreError::Unavailable(format!("the room answered {reply:?}").into())
+}
+
+/// Locks the directory for this process and writes down who it is.
+fn lock(directory: &Path) -> Result<File, OpenError> {
+    let name = || directory.display().to_string();
+    let fail = |cause| OpenError::Directory {
+        directory: name(),
+        cause,
+    };
+    std::fs::create_dir_all(directory).map_err(fail)?;
+    let path = directory.join(LOCK);
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let mut file = options.open(path).map_err(fail)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::Error(cause)) => return Err(fail(cause)),
+        Err(TryLockError::WouldBlock) => {
+            let mut owner = String::new();
+            file.read_to_string(&mut owner).map_err(fail)?;
+            let owner = if owner.is_empty() {
+                owner
+            } else {
+                format!(" (pid {})", owner.trim())
+            };
+            return Err(OpenError::InUse {
+                directory: name(),
+                owner,
+            });
+        }
+    }
+    // Who holds the lock is a help for the reader of a message; a full disk must not stop the start.
+    file.set_len(0).and_then(|()| file.rewind()).ok();
+    writeln!(file, "{}", std::process::id()).ok();
+    Ok(file)
+}

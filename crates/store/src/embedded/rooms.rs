@@ -1,0 +1,210 @@
+//! The rooms of a store, as the writer and those who ask share them.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use arc_swap::ArcSwap;
+use ropeline_core::{
+    Changes, Holder, Ordinal, Pace, Pass, Room, RoomId, Standing, Timestamp, View,
+};
+
+use super::disk::RoomNumber;
+use crate::{Clock, Health};
+
+/// Marks that may wait for the writer; more are dropped, and the next poll marks again.
+const MARKS_MAX: usize = 1_000_000;
+
+/// The rooms by name. The map is replaced as a whole when a room is made, which is rare.
+#[derive(Debug)]
+pub(super) struct Rooms {
+    by_name: ArcSwap<BTreeMap<RoomId, Arc<Handle>>>,
+    down: ArcSwap<Option<Down>>,
+}
+
+/// Since when and why the file cannot be written.
+#[derive(Debug, Clone)]
+struct Down {
+    since: Timestamp,
+    reason: Arc<str>,
+}
+
+impl Rooms {
+    pub(super) fn of(saved: Vec<(RoomId, RoomNumber, Room)>, clock: &dyn Clock) -> Self {
+        let handles = saved.into_iter().map(|(name, number, mut room)| {
+            room.resume_at(clock.now());
+            (
+                name.clone(),
+                Arc::new(Handle::new(name, number, room, clock.now())),
+            )
+        });
+        Self {
+            by_name: ArcSwap::from_pointee(handles.collect()),
+            down: ArcSwap::from_pointee(None),
+        }
+    }
+
+    pub(super) fn get(&self, name: &RoomId) -> Option<Arc<Handle>> {
+        self.by_name.load().get(name).cloned()
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Handle>> {
+        self.by_name.load().values().cloned().collect()
+    }
+
+    pub(super) fn names(&self) -> Vec<RoomId> {
+        self.by_name.load().keys().cloned().collect()
+    }
+
+    /// How many places are live in all rooms.
+    pub(super) fn live_places(&self) -> u64 {
+        let rooms = self.by_name.load();
+        let live = rooms
+            .values()
+            .map(|room| room.view.load())
+            .map(|view| view.waiting() + view.inside + view.aside + view.door);
+        live.sum()
+    }
+
+    pub(super) fn add(&self, handle: Arc<Handle>) {
+        let mut rooms = BTreeMap::clone(&self.by_name.load());
+        rooms.insert(handle.name.clone(), handle);
+        self.by_name.store(Arc::new(rooms));
+    }
+
+    pub(super) fn set_up(&self) {
+        self.down.store(Arc::new(None));
+    }
+
+    pub(super) fn set_down(&self, since: Timestamp, reason: &str) {
+        let since = self.down_since().unwrap_or(since);
+        self.down.store(Arc::new(Some(Down {
+            since,
+            reason: reason.into(),
+        })));
+    }
+
+    pub(super) fn down_since(&self) -> Option<Timestamp> {
+        self.down.load().as_ref().as_ref().map(|down| down.since)
+    }
+
+    pub(super) fn health(&self) -> Health {
+        match self.down.load().as_ref() {
+            None => Health::Up,
+            Some(down) => Health::Down(Arc::clone(&down.reason)),
+        }
+    }
+}
+
+/// One room.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub(super) name: RoomId,
+    pub(super) number: RoomNumber,
+    /// Held for microseconds at a time, never during a write to disk.
+    state: Mutex<State>,
+    /// What is durable, for those who ask.
+    view: ArcSwap<View>,
+    /// Places heard of since the writer last looked.
+    marks: Mutex<Vec<Ordinal>>,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) room: Room,
+    /// Places whose change is not on disk yet. What is known of them must not be shown.
+    pub(super) in_flight: HashSet<Ordinal>,
+    /// What has changed and is not on disk, because it could not be written.
+    pub(super) unsaved: Changes,
+    pub(super) pace: Pace,
+    /// What the file has of the room, for knowing what to purge and when to write the time again; `None`
+    /// before it was first written.
+    pub(super) saved: Option<SavedMarks>,
+}
+
+/// How far the file has followed the room.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SavedMarks {
+    pub(super) floor: Ordinal,
+    pub(super) base: Ordinal,
+    pub(super) presence_round: u64,
+    pub(super) key_round: u64,
+    pub(super) version: u64,
+    pub(super) at: Timestamp,
+}
+
+impl SavedMarks {
+    pub(super) fn of(room: &Room, at: Timestamp) -> Self {
+        let header = room.header();
+        Self {
+            floor: header.floor,
+            base: header.base,
+            presence_round: header.presence.number,
+            key_round: header.keys.number,
+            version: header.version,
+            at,
+        }
+    }
+}
+
+impl Handle {
+    pub(super) fn new(name: RoomId, number: RoomNumber, room: Room, clock: Timestamp) -> Self {
+        let view = ArcSwap::from_pointee(room.view(clock));
+        let state = State {
+            room,
+            in_flight: HashSet::new(),
+            unsaved: Changes::default(),
+            pace: Pace::default(),
+            saved: None,
+        };
+        Self {
+            name,
+            number,
+            state: Mutex::new(state),
+            view,
+            marks: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    pub(super) fn publish(&self, view: View) {
+        self.view.store(Arc::new(view));
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Renews a pass that is live and durable, without the writer.
+    pub(super) fn renew(&self, holder: &Holder, clock: Timestamp) -> Option<Pass> {
+        let mut state = self.state();
+        if state.in_flight.contains(&holder.ordinal) {
+            return None;
+        }
+        state.room.renew_pass(holder, clock)
+    }
+
+    /// Where a holder stands, unless that is not durable yet.
+    pub(super) fn durable_standing(&self, holder: &Holder, clock: Timestamp) -> Option<Standing> {
+        let state = self.state();
+        if state.in_flight.contains(&holder.ordinal) {
+            return None;
+        }
+        Some(state.room.standing(holder, clock))
+    }
+
+    pub(super) fn mark(&self, ordinal: Ordinal) {
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        if marks.len() < MARKS_MAX {
+            marks.push(ordinal);
+        }
+    }
+
+    pub(super) fn take_marks(&self) -> Vec<Ordinal> {
+        std::mem::take(&mut *self.marks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

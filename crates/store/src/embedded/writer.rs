@@ -1,0 +1,481 @@
+//! The one thread that changes rooms and writes them down.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::Duration,
+};
+
+use ropeline_core::{
+    Bounds, Changes, Command, Holder, Joined, Joiner, Outcome, Policy, Reply, Room, RoomId,
+    ServerId, Standing, Timestamp, View,
+};
+use tokio::sync::oneshot;
+
+use super::{
+    disk::{Batch, Disk, DiskError, Kind, RoomNumber},
+    rooms::{Handle, Rooms, SavedMarks, State},
+};
+use crate::{Clock, StoreError};
+
+/// The writer looks round at least this often: marks are taken in, passes end, the pace is renewed.
+const LOOK: Duration = Duration::from_millis(250);
+/// Requests that one transaction takes at the most.
+const BATCH_MAX: usize = 8_192;
+/// Marks that one transition takes at the most, so that the room is never locked for long.
+const MARKS_PER_CALL: usize = 1_000;
+/// While somebody has a deadline, the file is at most this far behind in time.
+const TIME_BEHIND_MAX: Duration = Duration::from_secs(1);
+
+pub(super) type Answer<T> = Result<T, StoreError>;
+
+/// A request to the writer.
+#[derive(Debug)]
+pub(super) enum Op {
+    Join {
+        room: Arc<Handle>,
+        joiner: Joiner,
+        answer: oneshot::Sender<Answer<(Joined, Standing)>>,
+    },
+    Apply {
+        room: Arc<Handle>,
+        command: Command,
+        answer: oneshot::Sender<Answer<Reply>>,
+    },
+    Create {
+        room: RoomId,
+        policy: Arc<Policy>,
+        digest: Option<String>,
+        answer: oneshot::Sender<Answer<bool>>,
+    },
+    Close {
+        answer: oneshot::Sender<Answer<()>>,
+    },
+}
+
+/// An answer that is given once what it says is on the disk.
+enum Pending {
+    Join(
+        oneshot::Sender<Answer<(Joined, Standing)>>,
+        (Joined, Standing),
+    ),
+    Apply(oneshot::Sender<Answer<Reply>>, Reply),
+    Create(oneshot::Sender<Answer<bool>>, bool),
+}
+
+/// The file, or where it would be.
+#[derive(Debug)]
+enum File {
+    Open(Disk),
+    Failed(PathBuf),
+}
+
+pub(super) struct Writer {
+    file: File,
+    rooms: Arc<Rooms>,
+    clock: Arc<dyn Clock>,
+    bounds: Bounds,
+    requests: Receiver<Op>,
+    /// Joins that wait until every node has merged what it knows.
+    held: Vec<Op>,
+    next_number: RoomNumber,
+}
+
+impl Writer {
+    pub(super) fn new(
+        disk: Disk,
+        rooms: Arc<Rooms>,
+        clock: Arc<dyn Clock>,
+        bounds: Bounds,
+        requests: Receiver<Op>,
+    ) -> Self {
+        let next_number = rooms
+            .all()
+            .iter()
+            .map(|room| room.number + 1)
+            .max()
+            .unwrap_or(0);
+        let file = File::Open(disk);
+        Self {
+            file,
+            rooms,
+            clock,
+            bounds,
+            requests,
+            held: Vec::new(),
+            next_number,
+        }
+    }
+
+    /// Works until told to close, or until nobody can ask any more.
+    pub(super) fn run(mut self) {
+        let mut closing = None;
+        while closing.is_none() {
+            let Some(ops) = self.wait() else { break };
+            let mut requests = Vec::with_capacity(ops.len());
+            for op in ops {
+                match op {
+                    Op::Close { answer } => closing = Some(answer),
+                    op => requests.push(op),
+                }
+            }
+            match self.file {
+                File::Open(_) => self.turn(requests),
+                File::Failed(_) => self.refuse_and_retry(requests),
+            }
+        }
+        self.turn(Vec::new());
+        if let Some(answer) = closing {
+            drop(self.file);
+            answer.send(Ok(())).ok();
+        }
+    }
+
+    /// Waits for requests, or for something to be due; takes whatever has queued up.
+    fn wait(&mut self) -> Option<Vec<Op>> {
+        let mut ops = std::mem::take(&mut self.held);
+        match self.requests.recv_timeout(self.time_to_next_due()) {
+            Ok(op) => ops.push(op),
+            Err(RecvTimeoutError::Timeout) => return Some(ops),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+        while ops.len() < BATCH_MAX
+            && let Ok(op) = self.requests.try_recv()
+        {
+            ops.push(op);
+        }
+        Some(ops)
+    }
+
+    fn time_to_next_due(&self) -> Duration {
+        let clock = self.clock.now();
+        let due = self.rooms.all().into_iter().filter_map(|room| {
+            let state = room.state();
+            Some(state.room.now(clock).until(state.room.next_due()?))
+        });
+        due.min().unwrap_or(LOOK).min(LOOK)
+    }
+
+    /// One group commit: apply, write, publish, answer.
+    fn turn(&mut self, ops: Vec<Op>) {
+        let mut pending = Vec::with_capacity(ops.len());
+        let mut created = Vec::new();
+        self.apply_all(ops, &mut pending, &mut created);
+        let rooms = [self.rooms.all(), created.clone()].concat();
+        let clock = self.clock.now();
+        let mut batch = Batch::default();
+        let collected: Vec<_> = rooms
+            .iter()
+            .map(|room| {
+                look_round(room, clock);
+                collect(room, clock, &mut batch)
+            })
+            .collect();
+        match self.commit(&batch) {
+            Ok(()) => {
+                for (room, collected) in rooms.iter().zip(collected) {
+                    publish(room, collected);
+                }
+                for room in created {
+                    self.rooms.add(room);
+                }
+                pending.into_iter().for_each(Pending::send);
+            }
+            Err(error) => {
+                let error = self.fail(&error, clock);
+                for pending in pending {
+                    pending.refuse(&error);
+                }
+            }
+        }
+    }
+
+    fn apply_all(
+        &mut self,
+        ops: Vec<Op>,
+        pending: &mut Vec<Pending>,
+        created: &mut Vec<Arc<Handle>>,
+    ) {
+        let mut ops = ops.into_iter().peekable();
+        while let Some(op) = ops.next() {
+            match op {
+                Op::Join {
+                    room,
+                    joiner,
+                    answer,
+                } => {
+                    let mut joiners = vec![joiner];
+                    let mut answers = vec![answer];
+                    let same = |op: &Op| matches!(op, Op::Join { room: next, .. } if Arc::ptr_eq(next, &room));
+                    while let Some(Op::Join { joiner, answer, .. }) = ops.next_if(same) {
+                        joiners.push(joiner);
+                        answers.push(answer);
+                    }
+                    self.join(&room, joiners, answers, pending);
+                }
+                Op::Apply {
+                    room,
+                    command,
+                    answer,
+                } => {
+                    let reply = apply(&mut room.state(), command, self.clock.now()).reply;
+                    pending.push(Pending::Apply(answer, reply));
+                }
+                Op::Create {
+                    room,
+                    policy,
+                    digest,
+                    answer,
+                } => {
+                    let exists = self.rooms.get(&room).is_some()
+                        || created.iter().any(|handle| handle.name == room);
+                    if !exists {
+                        created.push(self.create(room, &policy, digest));
+                    }
+                    pending.push(Pending::Create(answer, !exists));
+                }
+                Op::Close { .. } => {}
+            }
+        }
+    }
+
+    fn join(
+        &mut self,
+        room: &Arc<Handle>,
+        joiners: Vec<Joiner>,
+        answers: Vec<oneshot::Sender<Answer<(Joined, Standing)>>>,
+        pending: &mut Vec<Pending>,
+    ) {
+        let clock = self.clock.now();
+        let mut state = room.state();
+        match apply(&mut state, Command::Join(joiners.clone()), clock).reply {
+            Reply::Joined(joined) => {
+                let results = joiners.into_iter().zip(joined);
+                pending.extend(results.zip(answers).map(|((joiner, joined), answer)| {
+                    let standing = standing_of(&state.room, joiner, joined, clock);
+                    Pending::Join(answer, (joined, standing))
+                }));
+            }
+            _ => self
+                .held
+                .extend(
+                    joiners
+                        .into_iter()
+                        .zip(answers)
+                        .map(|(joiner, answer)| Op::Join {
+                            room: Arc::clone(room),
+                            joiner,
+                            answer,
+                        }),
+                ),
+        }
+    }
+
+    fn create(&mut self, name: RoomId, policy: &Policy, digest: Option<String>) -> Arc<Handle> {
+        let clock = self.clock.now();
+        let host = ServerId("embedded".into());
+        let mut room = Room::new(policy.clone(), host, clock, self.bounds);
+        let policy = Arc::new(policy.clone());
+        room.apply(Command::SetPolicy { policy, digest }, clock);
+        let number = self.next_number;
+        self.next_number += 1;
+        Arc::new(Handle::new(name, number, room, clock))
+    }
+
+    fn commit(&mut self, batch: &Batch) -> Result<(), DiskError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let File::Open(disk) = &mut self.file else {
+            return Err(DiskError::Io(std::io::Error::other("the file is not open")));
+        };
+        disk.commit(batch)?;
+        disk.compact_if_nearly_empty(self.rooms.live_places())
+    }
+
+    /// Notes that the file cannot be written. What has been applied stays applied and unanswered: it is
+    /// written when the file is back, and nothing else is applied before.
+    fn fail(&mut self, error: &DiskError, clock: Timestamp) -> StoreError {
+        if self.rooms.down_since().is_none() {
+            tracing::error!(%error, "cannot write the rooms; joins are refused until it works again");
+        }
+        let reason: Arc<str> = format!("cannot write to disk: {error}").into();
+        self.rooms.set_down(clock, &reason);
+        let file = std::mem::replace(&mut self.file, File::Failed(PathBuf::new()));
+        self.file = match file {
+            File::Open(disk) => File::Failed(disk.close()),
+            failed @ File::Failed(_) => failed,
+        };
+        StoreError::Unavailable(reason)
+    }
+
+    /// While the file cannot be written: refuse what came, and try to write what is left over.
+    fn refuse_and_retry(&mut self, ops: Vec<Op>) {
+        let error = StoreError::Unavailable("cannot write to disk".into());
+        for op in ops {
+            match op {
+                Op::Join { answer, .. } => drop(answer.send(Err(error.clone()))),
+                Op::Apply { answer, .. } => drop(answer.send(Err(error.clone()))),
+                Op::Create { answer, .. } => drop(answer.send(Err(error.clone()))),
+                Op::Close { .. } => {}
+            }
+        }
+        let File::Failed(path) = &self.file else {
+            return;
+        };
+        let Ok(disk) = Disk::open(path) else { return };
+        self.file = File::Open(disk);
+        self.turn(Vec::new());
+        if matches!(self.file, File::Open(_)) {
+            self.rooms.set_up();
+            tracing::info!("the rooms can be written again; joins are taken");
+        }
+    }
+}
+
+impl Pending {
+    fn send(self) {
+        // Whoever asked may have gone; what was done stays done.
+        match self {
+            Self::Join(answer, result) => drop(answer.send(Ok(result))),
+            Self::Apply(answer, reply) => drop(answer.send(Ok(reply))),
+            Self::Create(answer, created) => drop(answer.send(Ok(created))),
+        }
+    }
+
+    fn refuse(self, error: &StoreError) {
+        match self {
+            Self::Join(answer, _) => drop(answer.send(Err(error.clone()))),
+            Self::Apply(answer, _) => drop(answer.send(Err(error.clone()))),
+            Self::Create(answer, _) => drop(answer.send(Err(error.clone()))),
+        }
+    }
+}
+
+/// Applies a command and settles until nothing is left to do.
+fn apply(state: &mut State, command: Command, clock: Timestamp) -> Outcome {
+    let outcome = state.room.apply(command, clock);
+    let mut more = outcome.more;
+    while more {
+        more = state.room.apply(Command::Settle, clock).more;
+    }
+    outcome
+}
+
+fn standing_of(room: &Room, joiner: Joiner, joined: Joined, clock: Timestamp) -> Standing {
+    match joined {
+        Joined::New(ordinal) | Joined::Already(ordinal) | Joined::Repeated(ordinal) => room
+            .standing(
+                &Holder {
+                    visitor: joiner.visitor,
+                    ordinal,
+                },
+                clock,
+            ),
+        Joined::KeyReused | Joined::Closed | Joined::Full => Standing::Unknown,
+    }
+}
+
+/// Takes in the marks and settles what is due.
+fn look_round(room: &Handle, clock: Timestamp) {
+    for marks in room.take_marks().chunks(MARKS_PER_CALL) {
+        apply(&mut room.state(), Command::Mark(marks.to_vec()), clock);
+    }
+    let mut state = room.state();
+    if state
+        .room
+        .next_due()
+        .is_some_and(|due| due <= state.room.now(clock))
+    {
+        apply(&mut state, Command::Settle, clock);
+    }
+}
+
+/// What a commit does for one room.
+struct Collected {
+    /// Shown once it is written.
+    view: View,
+    /// How far the file follows the room then; `None` if nothing is written.
+    written: Option<SavedMarks>,
+}
+
+/// Puts what changed in a room into the batch.
+fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Collected {
+    let mut guard = room.state();
+    let state = &mut *guard;
+    let fresh = state.room.take_changes();
+    state.in_flight.extend(fresh.places.iter().copied());
+    add(&mut state.unsaved, fresh);
+    let someone_has_a_deadline = state.room.next_due().is_some();
+    let changed = state.saved.is_none_or(|saved| {
+        let behind = someone_has_a_deadline && clock.since(saved.at) >= TIME_BEHIND_MAX;
+        behind || saved.version != state.room.header().version
+    });
+    let written = (changed || !state.unsaved.is_empty()).then(|| {
+        let saved = state.saved.unwrap_or_default();
+        encode(room, &state.room, &state.unsaved, &saved, batch);
+        SavedMarks::of(&state.room, clock)
+    });
+    let mut view = state.room.view(clock);
+    state.pace.observe(&view);
+    view.pace = state.pace;
+    Collected { view, written }
+}
+
+fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, batch: &mut Batch) {
+    let (number, header) = (room.number, state.header());
+    if header.floor > saved.floor {
+        batch.purge(number, Kind::Place, header.floor.0);
+    }
+    if header.base > saved.base {
+        let last = (header.base.0 / ropeline_core::BLOCK_BITS).saturating_sub(1);
+        batch.purge(number, Kind::Gone, last);
+        batch.purge(number, Kind::Done, last);
+    }
+    if header.presence.number > saved.presence_round && header.presence.number >= 3 {
+        batch.purge(number, Kind::Seen, header.presence.number - 3);
+    }
+    if header.keys.number > saved.key_round && header.keys.number >= 2 {
+        batch.purge(number, Kind::Key, header.keys.number - 2);
+    }
+    for ordinal in &changes.places {
+        batch.place(number, *ordinal, state.saved_place(*ordinal));
+    }
+    for block in &changes.gone_blocks {
+        batch.block(number, Kind::Gone, &[*block], &state.gone().block(*block));
+    }
+    for block in &changes.done_blocks {
+        batch.block(number, Kind::Done, &[*block], &state.done().block(*block));
+    }
+    for (round, block) in &changes.seen_blocks {
+        if let Some(seen) = state.seen(*round) {
+            batch.block(number, Kind::Seen, &[*round, *block], &seen.block(*block));
+        }
+    }
+    for key in &changes.keys {
+        batch.join_key(number, header.keys.number, *key);
+    }
+    batch.header(number, &room.name, header);
+}
+
+fn add(unsaved: &mut Changes, fresh: Changes) {
+    unsaved.places.extend(fresh.places);
+    unsaved.gone_blocks.extend(fresh.gone_blocks);
+    unsaved.done_blocks.extend(fresh.done_blocks);
+    unsaved.seen_blocks.extend(fresh.seen_blocks);
+    unsaved.keys.extend(fresh.keys);
+}
+
+/// What was written may be seen.
+fn publish(room: &Handle, collected: Collected) {
+    if let Some(written) = collected.written {
+        let mut state = room.state();
+        state.in_flight.clear();
+        state.unsaved = Changes::default();
+        state.saved = Some(written);
+    }
+    room.publish(collected.view);
+}

@@ -1,0 +1,119 @@
+//! The contract of a store.
+
+use std::{fmt::Debug, sync::Arc};
+
+use async_trait::async_trait;
+use ropeline_core::{
+    Departure, Holder, Joined, Joiner, Ordinal, Policy, RoomId, Standing, Timestamp, View, Visitor,
+};
+use thiserror::Error;
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StoreError {
+    /// There is no such room.
+    #[error("there is no room {0}")]
+    NoSuchRoom(RoomId),
+    /// The store cannot write at the moment. What was asked is not done, or not known to be.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(Arc<str>),
+    /// More is waiting to be written than the store takes in. What was asked is not done.
+    #[error("the store has more to do than it can take in")]
+    Overloaded,
+}
+
+/// What an operator can do to a room.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "each is the command of the same name in core")]
+pub enum Operation {
+    Admit(u64),
+    Pause,
+    Resume,
+    Open,
+    Close,
+    Drain,
+    Reset,
+    SetPolicy {
+        policy: Arc<Policy>,
+        digest: Option<String>,
+    },
+}
+
+/// A room's view, and how fresh it is.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The picture of the line.
+    pub view: Arc<View>,
+    /// Up to when the picture is known to hold, by this node's clock.
+    pub fresh_at: Timestamp,
+}
+
+/// How a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// It takes joins.
+    Up,
+    /// It does not, for this reason, and tries to by itself.
+    Down(Arc<str>),
+}
+
+/// Where rooms are kept.
+///
+/// Every method is one transition, atomic and in one order with all others of the room, whoever asks.
+/// What an answer says is durable: it holds after a crash. Only renewals and presence may be up to a second
+/// behind after a crash. A method that fails with [`StoreError::Unavailable`] may have happened; repeating
+/// it does no harm.
+#[async_trait]
+pub trait Store: Debug + Send + Sync {
+    /// The rooms there are, in the order of their names.
+    fn rooms(&self) -> Vec<RoomId>;
+
+    /// The picture of a room's line, with no call that waits. It shows nothing that is not durable.
+    fn view(&self, room: &RoomId) -> Option<Seen>;
+
+    /// Whether joins are taken.
+    fn health(&self) -> Health;
+
+    /// Makes a room if there is none of that name; says whether it did.
+    async fn create(
+        &self,
+        room: &RoomId,
+        policy: Arc<Policy>,
+        digest: Option<String>,
+    ) -> Result<bool, StoreError>;
+
+    /// Gives a visitor a place behind everybody who was answered before, or says why not; and where the
+    /// place stands, if there is one.
+    async fn join(&self, room: &RoomId, joiner: Joiner) -> Result<(Joined, Standing), StoreError>;
+
+    /// The gate's question: renews a live pass, and says where the holder stands.
+    async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError>;
+
+    /// A holder asks: says where they stand. One who missed a turn is at the door again, a lost place is
+    /// put back. Renews nothing.
+    async fn ask(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError>;
+
+    /// The holder of a place in line is there. Taken in within a second, without an answer.
+    fn mark(&self, room: &RoomId, ordinal: Ordinal);
+
+    /// A holder gives up a place, or is done with a pass.
+    async fn leave(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError>;
+
+    /// A holder's business inside is done.
+    async fn finish(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError>;
+
+    /// Puts a visitor out; says which place they had.
+    async fn revoke(&self, room: &RoomId, visitor: Visitor) -> Result<Option<Ordinal>, StoreError>;
+
+    /// Carries out an operator's word.
+    async fn operate(&self, room: &RoomId, operation: Operation) -> Result<(), StoreError>;
+
+    /// Takes in what a node knows of a room that the store may have forgotten.
+    async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError>;
+
+    /// Makes sure that what is due by now has happened. Stores do this by themselves; tests cannot wait.
+    async fn settle(&self, room: &RoomId) -> Result<(), StoreError>;
+
+    /// Writes what may still be unwritten and stops. Whatever is asked afterwards is refused.
+    async fn close(&self);
+}

@@ -1,0 +1,120 @@
+//! A store with a room in it.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use ropeline_core::{
+    Bounds, Holder, Identity, JoinKey, Joined, Joiner, Ordinal, Policy, RoomId, Standing, UserId,
+    View, Visitor,
+};
+use ropeline_store::{EmbeddedStore, Store};
+use ropeline_testing::{ManualClock, line::START};
+use tempfile::TempDir;
+
+/// A store in a directory of its own, with a clock that only the test moves.
+pub(crate) struct Given {
+    pub(crate) store: Arc<EmbeddedStore>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) directory: TempDir,
+    pub(crate) room: RoomId,
+}
+
+impl Given {
+    pub(crate) async fn room(policy: Policy) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::at(START));
+        let store = open(directory.path(), &clock);
+        let room = RoomId::main();
+        assert!(store.create(&room, Arc::new(policy), None).await.unwrap());
+        Self {
+            store,
+            clock,
+            directory,
+            room,
+        }
+    }
+
+    pub(crate) async fn join(&self, user: &str) -> (Joined, Standing) {
+        self.join_with(user, None).await
+    }
+
+    pub(crate) async fn join_with(&self, user: &str, key: Option<JoinKey>) -> (Joined, Standing) {
+        self.store
+            .join(
+                &self.room,
+                Joiner {
+                    visitor: visitor(user),
+                    key,
+                },
+            )
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn ask(&self, user: &str, ordinal: u64) -> Standing {
+        self.store
+            .ask(&self.room, holder(user, ordinal))
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.store.settle(&self.room).await.unwrap();
+    }
+
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.store.view(&self.room).unwrap().view
+    }
+
+    /// The store as it is after a crash at this instant: opened from a copy of the files.
+    pub(crate) fn crash(self) -> Self {
+        let copy = tempfile::tempdir().unwrap();
+        std::fs::copy(
+            self.directory.path().join("rooms.redb"),
+            copy.path().join("rooms.redb"),
+        )
+        .unwrap();
+        let store = open(copy.path(), &self.clock);
+        Self {
+            store,
+            directory: copy,
+            clock: self.clock,
+            room: self.room,
+        }
+    }
+}
+
+pub(crate) fn open(directory: &Path, clock: &Arc<ManualClock>) -> Arc<EmbeddedStore> {
+    let clock: Arc<ManualClock> = Arc::clone(clock);
+    let bounds = Bounds {
+        look_max: 3,
+        ..Bounds::default()
+    };
+    Arc::new(EmbeddedStore::open_with(directory, clock, bounds).unwrap())
+}
+
+pub(crate) fn visitor(user: &str) -> Visitor {
+    Visitor::user(&UserId::parse(user).unwrap())
+}
+
+pub(crate) fn holder(user: &str, ordinal: u64) -> Holder {
+    Holder {
+        visitor: visitor(user),
+        ordinal: Ordinal(ordinal),
+    }
+}
+
+/// Nobody is admitted before the first tick is over, and three then.
+pub(crate) fn policy() -> Policy {
+    Policy {
+        every: Duration::from_secs(10),
+        batch: Some(3),
+        active_max: None,
+        pass_ttl: Duration::from_secs(30),
+        pass_max: Duration::ZERO,
+        presence_ttl: Duration::ZERO,
+        missed_turn_ttl: Duration::from_secs(60),
+        waiting_max: 1_000_000,
+        identity: Identity::Open,
+    }
+}
