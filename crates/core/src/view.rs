@@ -72,6 +72,11 @@ impl View {
         ending(&self.header, &self.gone, &self.done, ordinal)
     }
 
+    /// Room time at `clock`.
+    pub fn now(&self, clock: Timestamp) -> Timestamp {
+        self.header.clock.read(clock)
+    }
+
     /// How many are in line.
     pub fn waiting(&self) -> u64 {
         let (head, issued) = (self.header.head.0, self.header.issued.0);

@@ -71,6 +71,9 @@ pub trait Store: Debug + Send + Sync {
     /// The picture of a room's line, with no call that waits. It shows nothing that is not durable.
     fn view(&self, room: &RoomId) -> Option<Seen>;
 
+    /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
+    async fn refresh(&self, _room: &RoomId) {}
+
     /// Whether joins are taken.
     fn health(&self) -> Health;
 

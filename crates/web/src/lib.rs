@@ -1,1 +1,26 @@
-//! Placeholder.
+//! What Ropeline's HTTP services share.
+//!
+//! A service is an [`axum::Router`] handed to [`Server`]. The server owns everything between the
+//! socket and the handler: limits on connections, heads and bodies, request ids, security headers,
+//! and the rule that every failure leaves as an RFC 9457 [`Problem`].
+
+mod connection;
+mod extract;
+mod limits;
+mod problem;
+mod request_id;
+mod server;
+mod service;
+mod tasks;
+
+pub use crate::{
+    extract::{Json, Path, Query},
+    limits::Limits,
+    problem::{
+        FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND, Problem,
+    },
+    request_id::RequestId,
+    server::{OpenConnections, Report, Server},
+    service::{Observe, Verbatim},
+    tasks::Tasks,
+};

@@ -1,17 +1,19 @@
-//! The file: one table of bytes, in which the rows of a room lie together.
+//! The file: a table of places for each room, by ordinal, and one table for all the rest.
 //!
-//! Key: room number (4 bytes), kind (1 byte), then what the kind says, all big endian, so that rows of a
-//! kind are in rising order. Rows hold the present state of a thing, never its history, so the file follows
-//! the line. redb writes a transaction to pages that nothing else uses and then switches to it, with
+//! Places have a table of their own so that a join appends at its end: anywhere else, every page would be
+//! split in halves and the file would be twice as large. Keys of the rest: room number (4 bytes), kind (1
+//! byte), then what the kind says, all big endian, so that rows of a kind are in rising order. Rows hold the
+//! present state of a thing, never its history, so the file follows the line. redb writes a transaction to pages that nothing else uses and then switches to it, with
 //! checksums: after a crash it is there as a whole or not at all.
 
 use std::{
+    collections::BTreeMap,
     io,
-    ops::RangeInclusive,
+    ops::{Range, RangeInclusive},
     path::{Path, PathBuf},
 };
 
-use redb::{Database, Durability, ReadableDatabase, TableDefinition, TableError};
+use redb::{Database, Durability, ReadTransaction, ReadableDatabase, TableDefinition, TableError};
 use ropeline_core::{
     Bits, Block, Bounds, Header, JoinKey, Live, Ordinal, Pass, Room, RoomId, Saved, SavedPlace,
     Timestamp, Visitor,
@@ -23,6 +25,7 @@ use thiserror::Error;
 pub(super) type RoomNumber = u32;
 
 const ROWS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rooms");
+type PlaceTable<'a> = TableDefinition<'a, u64, &'static [u8]>;
 /// Everything is in memory already; the cache only has to hold what a commit touches.
 const CACHE_BYTES: usize = 32 << 20;
 /// A file smaller than this is not worth compacting.
@@ -58,11 +61,10 @@ impl<E: Into<redb::Error>> From<E> for DiskError {
 #[repr(u8)]
 pub(super) enum Kind {
     Header = 0,
-    Place = 1,
-    Gone = 2,
-    Done = 3,
-    Seen = 4,
-    Key = 5,
+    Gone = 1,
+    Done = 2,
+    Seen = 3,
+    Key = 4,
 }
 
 /// What is written of a room beside its places.
@@ -76,21 +78,23 @@ struct HeaderRow<'a> {
 /// Rows of one transaction.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    keys_and_values: Vec<u8>,
-    rows: Vec<Row>,
+    bytes: Vec<u8>,
+    rows: Vec<(Range<usize>, Range<usize>)>,
+    places: BTreeMap<RoomNumber, PlaceRows>,
     purges: Vec<RangeInclusive<Vec<u8>>>,
 }
 
-/// Where a row lies in the batch's bytes. A row without a value is removed.
-#[derive(Debug)]
-struct Row {
-    key: std::ops::Range<usize>,
-    value: Option<std::ops::Range<usize>>,
+/// Places of one room: those up to `purge` are removed first, then each row is written, or removed if it
+/// has no value.
+#[derive(Debug, Default)]
+struct PlaceRows {
+    purge: Option<Ordinal>,
+    rows: Vec<(Ordinal, Option<Range<usize>>)>,
 }
 
 impl Batch {
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.purges.is_empty()
+        self.rows.is_empty() && self.places.is_empty() && self.purges.is_empty()
     }
 
     pub(super) fn header(&mut self, number: RoomNumber, room: &RoomId, header: &Header) {
@@ -112,27 +116,21 @@ impl Batch {
         ordinal: Ordinal,
         place: Option<(&str, Live)>,
     ) {
-        let Some((visitor, live)) = place else {
-            let key = self.key(number, Kind::Place, &[ordinal.0]);
-            self.rows.push(Row { key, value: None });
-            return;
-        };
-        self.row(number, Kind::Place, &[ordinal.0], |bytes| {
-            let (tag, first, second) = match live {
-                Live::InLine => (0, 0, 0),
-                Live::AtDoor => (1, 0, 0),
-                Live::Aside(until) => (2, until.0, 0),
-                Live::Inside(pass) => (3, pass.expires_at.0, pass.since.0),
-            };
-            bytes.push(tag);
-            if tag >= 2 {
-                bytes.extend_from_slice(&first.to_be_bytes());
-            }
-            if tag == 3 {
-                bytes.extend_from_slice(&second.to_be_bytes());
-            }
-            bytes.extend_from_slice(visitor.as_bytes());
+        let value = place.map(|(visitor, live)| {
+            let start = self.bytes.len();
+            write_place(&mut self.bytes, visitor, live);
+            start..self.bytes.len()
         });
+        self.places
+            .entry(number)
+            .or_default()
+            .rows
+            .push((ordinal, value));
+    }
+
+    /// Removes every place up to an ordinal.
+    pub(super) fn purge_places(&mut self, number: RoomNumber, last: Ordinal) {
+        self.places.entry(number).or_default().purge = Some(last);
     }
 
     pub(super) fn block(&mut self, number: RoomNumber, kind: Kind, at: &[u64], block: &Block) {
@@ -167,20 +165,14 @@ impl Batch {
         at: &[u64],
         value: impl FnOnce(&mut Vec<u8>),
     ) {
-        let key = self.key(number, kind, at);
-        value(&mut self.keys_and_values);
-        let value = Some(key.end..self.keys_and_values.len());
-        self.rows.push(Row { key, value });
-    }
-
-    fn key(&mut self, number: RoomNumber, kind: Kind, at: &[u64]) -> std::ops::Range<usize> {
-        let bytes = &mut self.keys_and_values;
-        let start = bytes.len();
-        bytes.extend_from_slice(&prefix(number, kind));
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&prefix(number, kind));
         for part in at {
-            bytes.extend_from_slice(&part.to_be_bytes());
+            self.bytes.extend_from_slice(&part.to_be_bytes());
         }
-        start..bytes.len()
+        let middle = self.bytes.len();
+        value(&mut self.bytes);
+        self.rows.push((start..middle, middle..self.bytes.len()));
     }
 }
 
@@ -195,9 +187,13 @@ pub(super) struct Disk {
 
 impl Disk {
     pub(super) fn open(path: &Path) -> Result<Self, DiskError> {
-        let database = Database::builder()
+        let mut database = Database::builder()
             .set_cache_size(CACHE_BYTES)
             .create(path)?;
+        // After a clean stop redb trusts the file; a bit that flipped since would go unnoticed.
+        if !database.check_integrity()? {
+            return Err(damaged("its checksums do not match"));
+        }
         Ok(Self {
             path: path.to_owned(),
             database,
@@ -220,11 +216,20 @@ impl Disk {
                 let range = range.start().as_slice()..=range.end().as_slice();
                 table.retain_in(range, |_, _| false)?;
             }
-            for row in &batch.rows {
-                let key = &batch.keys_and_values[row.key.clone()];
-                match &row.value {
-                    Some(value) => drop(table.insert(key, &batch.keys_and_values[value.clone()])?),
-                    None => drop(table.remove(key)?),
+            for (key, value) in &batch.rows {
+                table.insert(&batch.bytes[key.clone()], &batch.bytes[value.clone()])?;
+            }
+        }
+        for (number, places) in &batch.places {
+            let name = place_table(*number);
+            let mut table = transaction.open_table(PlaceTable::new(&name))?;
+            if let Some(last) = places.purge {
+                table.retain_in(..=last.0, |_, _| false)?;
+            }
+            for (ordinal, value) in &places.rows {
+                match value {
+                    Some(value) => drop(table.insert(ordinal.0, &batch.bytes[value.clone()])?),
+                    None => drop(table.remove(ordinal.0)?),
                 }
             }
         }
@@ -250,7 +255,8 @@ impl Disk {
         &self,
         bounds: Bounds,
     ) -> Result<Vec<(RoomId, RoomNumber, Room)>, DiskError> {
-        let table = match self.database.begin_read()?.open_table(ROWS) {
+        let transaction = self.database.begin_read()?;
+        let table = match transaction.open_table(ROWS) {
             Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
             table => table?,
         };
@@ -264,7 +270,8 @@ impl Disk {
                     "it has layout {layout}, this version reads {LAYOUT}"
                 )));
             }
-            let saved = load_room(&table, number, row.header.into_owned())?;
+            let places = load_places(&transaction, number)?;
+            let saved = load_room(&table, number, row.header.into_owned(), places)?;
             rooms.push((
                 row.room.into_owned(),
                 number,
@@ -297,12 +304,29 @@ fn next_header(
     }
 }
 
-fn load_room(table: &Table, number: RoomNumber, header: Header) -> Result<Saved, DiskError> {
-    let mut places = Vec::new();
-    each(table, number, Kind::Place, |parts, value| {
-        places.push(parse_place(Ordinal(part(parts, 0)?), value)?);
-        Some(())
-    })?;
+fn load_places(
+    transaction: &ReadTransaction,
+    number: RoomNumber,
+) -> Result<Vec<SavedPlace>, DiskError> {
+    let name = place_table(number);
+    let table = match transaction.open_table(PlaceTable::new(&name)) {
+        Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+        table => table?,
+    };
+    let rows = table.range::<u64>(..)?.map(|row| {
+        let (ordinal, value) = row?;
+        parse_place(Ordinal(ordinal.value()), value.value())
+            .ok_or_else(|| damaged(format!("place {} makes no sense", ordinal.value())))
+    });
+    rows.collect()
+}
+
+fn load_room(
+    table: &Table,
+    number: RoomNumber,
+    header: Header,
+    places: Vec<SavedPlace>,
+) -> Result<Saved, DiskError> {
     let (mut gone, mut done) = (Vec::new(), Vec::new());
     each(table, number, Kind::Gone, |parts, value| {
         gone.push((part(parts, 0)?, parse_block(value)?));
@@ -359,6 +383,23 @@ fn each(
     Ok(())
 }
 
+fn write_place(bytes: &mut Vec<u8>, visitor: &str, live: Live) {
+    match live {
+        Live::InLine => bytes.push(0),
+        Live::AtDoor => bytes.push(1),
+        Live::Aside(until) => {
+            bytes.push(2);
+            bytes.extend_from_slice(&until.0.to_be_bytes());
+        }
+        Live::Inside(pass) => {
+            bytes.push(3);
+            bytes.extend_from_slice(&pass.expires_at.0.to_be_bytes());
+            bytes.extend_from_slice(&pass.since.0.to_be_bytes());
+        }
+    }
+    bytes.extend_from_slice(visitor.as_bytes());
+}
+
 fn parse_place(ordinal: Ordinal, value: &[u8]) -> Option<SavedPlace> {
     let (tag, rest) = value.split_first()?;
     let (live, visitor) = match tag {
@@ -402,6 +443,10 @@ fn halves(key: u128) -> (u64, u64) {
 fn part(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at * 8..at * 8 + 8)?;
     Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+fn place_table(number: RoomNumber) -> String {
+    format!("places-{number}")
 }
 
 fn prefix(number: RoomNumber, kind: Kind) -> [u8; 5] {

@@ -428,7 +428,7 @@ fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Collected {
 fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, batch: &mut Batch) {
     let (number, header) = (room.number, state.header());
     if header.floor > saved.floor {
-        batch.purge(number, Kind::Place, header.floor.0);
+        batch.purge_places(number, header.floor);
     }
     if header.base > saved.base {
         let last = (header.base.0 / ropeline_core::BLOCK_BITS).saturating_sub(1);

@@ -1,9 +1,6 @@
 //! The data directory: one owner, checked on opening, as large as the line.
 
-use std::{
-    io::{Seek, SeekFrom, Write},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use ropeline_store::{EmbeddedStore, OpenError, Store};
 
@@ -12,7 +9,8 @@ use crate::given::{Given, holder, policy};
 #[tokio::test]
 async fn a_second_process_is_refused_with_a_clear_message() {
     let given = Given::room(policy()).await;
-    let error = EmbeddedStore::open(given.directory.path(), given.clock.clone()).unwrap_err();
+    let error =
+        EmbeddedStore::open(given.directory.path(), Arc::clone(&given.clock) as _).unwrap_err();
     let message = error.to_string();
     assert!(
         message.contains("in use by another ropeline process"),
@@ -42,7 +40,7 @@ async fn the_directory_is_free_again_once_the_store_is_gone() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_refused_and_left_alone() {
+async fn a_damaged_file_is_refused() {
     let given = Given::room(policy()).await;
     for n in 1..=200 {
         given.join(&format!("user-{n}")).await;
@@ -55,20 +53,30 @@ async fn a_damaged_file_is_refused_and_left_alone() {
     } = given;
     drop(store);
     let path = directory.path().join("rooms.redb");
-    let mut file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.seek(SeekFrom::Start(0)).unwrap();
-    file.write_all(&[0xA5; 64]).unwrap();
-    drop(file);
-    let before = std::fs::read(&path).unwrap();
-    let error = EmbeddedStore::open(directory.path(), clock).unwrap_err();
+    let healthy = std::fs::read(&path).unwrap();
+    let row = healthy
+        .windows(8)
+        .position(|bytes| bytes == b"user-150")
+        .unwrap();
+    // The magic number, and one bit of one visitor's name.
+    for (at, mask) in [(0, 0xff), (row + 7, 1)] {
+        let mut file = healthy.clone();
+        file[at] ^= mask;
+        std::fs::write(&path, &file).unwrap();
+        let error = EmbeddedStore::open(directory.path(), Arc::clone(&clock) as _).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                OpenError::Damaged { .. } | OpenError::Directory { .. }
+            ),
+            "{error}"
+        );
+    }
+    std::fs::write(&path, healthy).unwrap();
     assert!(
-        matches!(
-            error,
-            OpenError::Damaged { .. } | OpenError::Directory { .. }
-        ),
-        "{error}"
+        EmbeddedStore::open(directory.path(), clock).is_ok(),
+        "undamaged, it opens"
     );
-    assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
 #[tokio::test]

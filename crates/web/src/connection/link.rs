@@ -1,0 +1,186 @@
+//! What the parts of one connection tell each other.
+
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+};
+
+use axum::body::{Body, Bytes};
+use http::{Request, Response};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+
+use crate::service::{Answering, Service};
+
+/// Shared by the socket, the service and the timer of one connection.
+///
+/// All of them run in the connection's one task, so the atomics order nothing; they only let the
+/// task move between threads.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) service: Arc<Service>,
+    peer: SocketAddr,
+    /// A request was handed to the service, and its answer's body is not all produced.
+    in_service: AtomicBool,
+    /// A request was handed to the service, and its answer is not all written.
+    answer_due: AtomicBool,
+    /// Part of a head has arrived.
+    in_head: AtomicBool,
+    /// The peer's window is full.
+    blocked: AtomicBool,
+    requests: AtomicU64,
+    writes: AtomicU64,
+}
+
+/// What a connection is waiting for. Equal as long as the same wait goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Between requests.
+    Idle { requests: u64 },
+    /// In the middle of a head.
+    Head { requests: u64 },
+    /// For a handler, or for a body, which keeps its own time.
+    Service,
+    /// For the peer to take an answer.
+    Blocked { writes: u64 },
+}
+
+impl Link {
+    pub(super) fn new(service: Arc<Service>, peer: SocketAddr) -> Self {
+        Self {
+            service,
+            peer,
+            in_service: AtomicBool::new(false),
+            answer_due: AtomicBool::new(false),
+            in_head: AtomicBool::new(false),
+            blocked: AtomicBool::new(false),
+            requests: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        let requests = self.requests.load(Relaxed);
+        if self.blocked.load(Relaxed) {
+            Phase::Blocked {
+                writes: self.writes.load(Relaxed),
+            }
+        } else if self.answer_is_due() {
+            Phase::Service
+        } else if self.in_head.load(Relaxed) {
+            Phase::Head { requests }
+        } else {
+            Phase::Idle { requests }
+        }
+    }
+
+    pub(super) fn answer_is_due(&self) -> bool {
+        self.answer_due.load(Relaxed)
+    }
+
+    pub(super) fn set_in_head(&self, in_head: bool) {
+        self.in_head.store(in_head, Relaxed);
+    }
+
+    pub(super) fn wrote(&self, ready: bool) {
+        self.blocked.store(!ready, Relaxed);
+        if ready {
+            self.writes.store(self.writes.load(Relaxed) + 1, Relaxed);
+        }
+    }
+
+    pub(super) fn flushed(&self) {
+        if !self.in_service.load(Relaxed) {
+            self.answer_due.store(false, Relaxed);
+        }
+    }
+
+    fn begins(&self) {
+        self.requests
+            .store(self.requests.load(Relaxed) + 1, Relaxed);
+        self.in_service.store(true, Relaxed);
+        self.answer_due.store(true, Relaxed);
+    }
+}
+
+/// The service as hyper calls it for one connection.
+#[derive(Debug)]
+pub(super) struct Handler(pub(super) Arc<Link>);
+
+impl hyper::service::Service<Request<Incoming>> for Handler {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = Handling;
+
+    fn call(&self, request: Request<Incoming>) -> Handling {
+        self.0.begins();
+        let answering = self.0.service.begin(request, self.0.peer);
+        Handling {
+            answering,
+            link: Some(Arc::clone(&self.0)),
+        }
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// One request in the service.
+    pub(super) struct Handling {
+        #[pin]
+        answering: Answering,
+        // Goes with the answer.
+        link: Option<Arc<Link>>,
+    }
+}
+
+impl Future for Handling {
+    type Output = Result<Response<Answer>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let response = ready!(this.answering.as_mut().poll(cx));
+        let link = this.link.take().expect("hyper polls no answer again");
+        let response = link
+            .service
+            .finish(response, &this.answering.id, this.answering.started);
+        Poll::Ready(Ok(response.map(|body| Answer { body, link })))
+    }
+}
+
+/// The body of an answer. hyper drops it once it has taken the last of it.
+#[derive(Debug)]
+pub(super) struct Answer {
+    body: Body,
+    link: Arc<Link>,
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.link.in_service.store(false, Relaxed);
+    }
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,262 @@
+//! One connection, from the accepted socket to its end.
+//!
+//! hyper has one time limit for a head, which runs from the end of the answer before it and so
+//! cannot tell a silent peer, a slow one and an idle one apart. Here one timer per connection
+//! watches what the connection is waiting for. An idle connection gives its buffers back: hyper is
+//! set up anew when the next byte arrives.
+
+mod framing;
+mod io;
+mod link;
+
+use std::{
+    future::poll_fn,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::{Instant, Sleep, sleep_until, timeout, timeout_at},
+};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
+
+use self::{
+    framing::Refusal,
+    io::Io,
+    link::{Handler, Link, Phase},
+};
+use crate::{Limits, service::Service};
+
+/// How long an idle connection keeps its buffers, for requests that follow each other closely.
+const PARK_AFTER: Duration = Duration::from_secs(1);
+
+/// How long, and how many bytes, a refused peer may go on sending. A socket closed with unread
+/// input resets the connection, and the peer may lose the answer that says why.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES_MAX: usize = 1024 * 1024;
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself, or by one of its limits.
+    Closed,
+    /// Still busy when the time to drain was over.
+    Cut,
+}
+
+/// Why a connection stopped being driven.
+enum Halt {
+    Ended,
+    Parked { since: Instant },
+    SlowHead,
+    Stalled,
+    Cut,
+}
+
+/// Serves `stream` until it ends; `stop` ends it once it has nothing to do.
+pub(crate) async fn run(
+    stream: TcpStream,
+    peer: SocketAddr,
+    service: Arc<Service>,
+    http: http1::Builder,
+    stop: CancellationToken,
+) -> End {
+    let limits = service.limits.clone();
+    let link = Arc::new(Link::new(service, peer));
+    let mut io = Io::new(stream, Arc::clone(&link));
+    let mut timer = pin!(sleep_until(Instant::now()));
+    let mut quiet_until = Instant::now() + limits.first_byte;
+    loop {
+        if !has_input(&io.stream, quiet_until, &stop).await {
+            return End::Closed;
+        }
+        let handler = Handler(Arc::clone(&link));
+        let mut connection = Box::new(http.serve_connection(TokioIo::new(io), handler));
+        let mut watch = Watch {
+            phase: Phase::Service,
+            since: quiet_until,
+            due: None,
+            drain_until: None,
+            timer: timer.as_mut(),
+            link: &link,
+            limits: &limits,
+        };
+        let mut stopped = pin!(stop.cancelled());
+        let halt = poll_fn(|cx| {
+            if watch.stops(stopped.as_mut(), cx) {
+                Pin::new(&mut *connection).graceful_shutdown();
+            }
+            match Pin::new(&mut *connection).poll(cx) {
+                Poll::Ready(_) => Poll::Ready(Halt::Ended),
+                Poll::Pending => watch.poll(cx),
+            }
+        })
+        .await;
+        let parts = connection.into_parts();
+        io = parts.io.into_inner();
+        match halt {
+            Halt::Parked { since } if parts.read_buf.is_empty() => {
+                quiet_until = since + limits.idle;
+            }
+            Halt::SlowHead => return refuse(io, &link, Refusal::SLOW_HEAD).await,
+            Halt::Ended => return conclude(io, &link).await,
+            Halt::Parked { .. } | Halt::Stalled => return End::Closed,
+            Halt::Cut => return End::Cut,
+        }
+    }
+}
+
+/// Waits for the next byte without taking it. Readiness alone would not do: it may be false.
+async fn has_input(stream: &TcpStream, until: Instant, stop: &CancellationToken) -> bool {
+    let mut first = [0];
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => false,
+        peeked = timeout_at(until, stream.peek(&mut first)) => matches!(peeked, Ok(Ok(1))),
+    }
+}
+
+/// The timer of a connection that hyper is driving.
+struct Watch<'a> {
+    phase: Phase,
+    since: Instant,
+    due: Option<Instant>,
+    drain_until: Option<Instant>,
+    timer: Pin<&'a mut Sleep>,
+    link: &'a Link,
+    limits: &'a Limits,
+}
+
+impl Watch<'_> {
+    /// Whether the request to stop has come just now.
+    fn stops(
+        &mut self,
+        stopped: Pin<&mut WaitForCancellationFuture<'_>>,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let now = self.drain_until.is_none() && stopped.poll(cx).is_ready();
+        if now {
+            self.drain_until = Some(Instant::now() + self.limits.drain);
+        }
+        now
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Halt> {
+        self.observe();
+        if self.drain_until.is_some() && matches!(self.phase, Phase::Idle { .. }) {
+            return Poll::Ready(Halt::Ended);
+        }
+        while let Some(due) = earlier(self.due, self.drain_until) {
+            // The timer is moved forward only once it fires: a connection in use would otherwise
+            // move it with every request.
+            if due < self.timer.deadline() || self.timer.is_elapsed() {
+                self.timer.as_mut().reset(due);
+            }
+            if self.timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if due <= self.timer.deadline() {
+                return Poll::Ready(self.expired(due));
+            }
+        }
+        Poll::Pending
+    }
+
+    fn observe(&mut self) {
+        let phase = self.link.phase();
+        if phase == self.phase {
+            return;
+        }
+        self.phase = phase;
+        let limit = match phase {
+            Phase::Idle { .. } => self.limits.idle.min(PARK_AFTER),
+            Phase::Head { .. } => self.limits.header,
+            Phase::Blocked { .. } => self.limits.write_stall,
+            Phase::Service => {
+                self.due = None;
+                return;
+            }
+        };
+        self.since = Instant::now();
+        self.due = Some(self.since + limit);
+    }
+
+    fn expired(&self, due: Instant) -> Halt {
+        if self.drain_until == Some(due) {
+            return Halt::Cut;
+        }
+        match self.phase {
+            Phase::Idle { .. } => Halt::Parked { since: self.since },
+            Phase::Head { .. } => Halt::SlowHead,
+            Phase::Blocked { .. } | Phase::Service => Halt::Stalled,
+        }
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// hyper is done with the socket; says why if nobody has yet.
+async fn conclude(io: Io, link: &Link) -> End {
+    match io.refusal {
+        Some(refusal) if !link.answer_is_due() => refuse(io, link, refusal).await,
+        None if io.framing.in_message() => linger(io.stream).await,
+        _ => End::Closed,
+    }
+}
+
+async fn refuse(mut io: Io, link: &Link, refusal: Refusal) -> End {
+    let answer = encode(link.service.refuse(refusal.to_problem())).await;
+    match timeout(LINGER, io.stream.write_all(&answer)).await {
+        Ok(Ok(())) => linger(io.stream).await,
+        _ => End::Closed,
+    }
+}
+
+async fn linger(mut stream: TcpStream) -> End {
+    let drained = async {
+        stream.shutdown().await?;
+        let mut bytes_left = LINGER_BYTES_MAX;
+        let mut scrap = [0; 1024];
+        while bytes_left > 0 {
+            match stream.read(&mut scrap).await? {
+                0 => break,
+                read => bytes_left = bytes_left.saturating_sub(read),
+            }
+        }
+        std::io::Result::Ok(())
+    };
+    // Whatever happens here, the connection is over.
+    timeout(LINGER, drained).await.ok();
+    End::Closed
+}
+
+/// The answer as bytes, for a connection that hyper no longer drives.
+async fn encode(response: Response) -> Vec<u8> {
+    let (parts, body) = response.into_parts();
+    let mut bytes = format!("HTTP/1.1 {}\r\n", parts.status).into_bytes();
+    for (name, value) in &parts.headers {
+        bytes.extend_from_slice(name.as_str().as_bytes());
+        bytes.extend_from_slice(b": ");
+        bytes.extend_from_slice(value.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"\r\n");
+    if let Ok(body) = body.collect().await {
+        bytes.extend_from_slice(&body.to_bytes());
+    }
+    bytes
+}

@@ -1,0 +1,147 @@
+//! JSON bodies in and out.
+
+use std::error::Error;
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{FromRequest, Request},
+    response::{IntoResponse, Response},
+};
+use http::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+};
+use http_body_util::BodyExt;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::error::Category;
+
+use super::{cut, locate};
+use crate::{Problem, service::BodyError};
+
+/// A JSON body, as argument of a handler and as its answer.
+///
+/// An empty body is `{}`. Derive `T` with `#[serde(deny_unknown_fields)]`: that is what makes an
+/// unknown or repeated field an error, and nothing outside of `T` can ask for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let body = read(body).await?;
+        if body.is_empty() {
+            return parse("{}").map(Json);
+        }
+        if !is_json(&parts.headers) {
+            return Err(Problem::invalid(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "The body has to be JSON, sent with `Content-Type: application/json`.",
+            ));
+        }
+        match str::from_utf8(&body) {
+            Ok(text) => parse(text).map(Json),
+            Err(error) => Err(not_utf8(&body[..error.valid_up_to()])),
+        }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        let document = match serde_json::to_vec(&self.0) {
+            Ok(document) => document,
+            Err(error) => {
+                tracing::error!(%error, "an answer cannot be written as JSON");
+                return Problem::internal().into_response();
+            }
+        };
+        let mut response = Response::new(Body::empty());
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_LENGTH, document.len().into());
+        *response.body_mut() = Body::from(document);
+        response
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, Problem> {
+    match body.collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) => Err(unreadable(&error)),
+    }
+}
+
+/// The limits are those of the listener, which reports them as a [`BodyError`] in the chain.
+fn unreadable(error: &axum::Error) -> Problem {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(limit) = error.downcast_ref::<BodyError>() {
+            return limit.to_problem();
+        }
+        cause = error.source();
+    }
+    Problem::invalid(
+        StatusCode::BAD_REQUEST,
+        "The body ended early or is badly framed.",
+    )
+    .closing()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(Ok(value)) = headers.get(CONTENT_TYPE).map(HeaderValue::to_str) else {
+        return false;
+    };
+    let media_type = value.split(';').next().unwrap_or_default();
+    media_type.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| refused(error.path(), error.inner()))?;
+    json.end().map_err(|error| malformed(&error))?;
+    Ok(value)
+}
+
+fn refused(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Problem {
+    if error.classify() != Category::Data {
+        return malformed(error);
+    }
+    let text = without_position(error);
+    // Two values for one name: nobody can say which one the client meant.
+    if text.starts_with("duplicate field") {
+        return malformed(error);
+    }
+    let (field, message) = locate(path, &text);
+    Problem::invalid(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        format!("`{field}` is not right: {message}."),
+    )
+    .error(field, message)
+}
+
+fn malformed(error: &serde_json::Error) -> Problem {
+    let text = cut(&without_position(error));
+    not_json(error.line(), error.column(), &text)
+}
+
+fn not_utf8(valid: &[u8]) -> Problem {
+    let line = memchr::memchr_iter(b'\n', valid).count() + 1;
+    let column = valid.len() - memchr::memrchr(b'\n', valid).map_or(0, |at| at + 1) + 1;
+    not_json(line, column, "not UTF-8")
+}
+
+fn not_json(line: usize, column: usize, text: &str) -> Problem {
+    let detail = format!("The body is not valid JSON at line {line}, column {column}: {text}.");
+    Problem::invalid(StatusCode::BAD_REQUEST, detail)
+}
+
+/// `serde_json` ends its text with the position, which an answer says in its own place.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position)
+        .map(str::to_owned)
+        .unwrap_or(text)
+}

@@ -1,0 +1,216 @@
+//! The accept loop.
+
+use std::{
+    future::Future,
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::sleep,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Limits, Observe, Tasks,
+    connection::{self, End},
+    service::Service,
+};
+
+/// First and last pause after a failed accept, as when the process is out of file descriptors.
+const BACK_OFF: Duration = Duration::from_millis(10);
+const BACK_OFF_MAX: Duration = Duration::from_secs(1);
+
+/// What connections may take beyond their time to drain, to let go of what they hold.
+const DRAIN_GRACE: Duration = Duration::from_secs(1);
+
+/// Smallest read buffer that hyper allows, and so what a head gets beyond its own limit.
+const BUFFER_SLACK: usize = 8 * 1024;
+
+/// A router and the limits within which it is served.
+pub struct Server {
+    router: Router,
+    limits: Limits,
+    observer: Option<Box<dyn Observe>>,
+    open: OpenConnections,
+}
+
+impl Server {
+    /// A server for one listener.
+    pub fn new(router: Router, limits: Limits) -> Self {
+        Self {
+            router,
+            limits,
+            observer: None,
+            open: OpenConnections::default(),
+        }
+    }
+
+    /// Tells `observer` of every answer.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Observe) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// A gauge that can be read while the server runs.
+    pub fn open_connections(&self) -> OpenConnections {
+        self.open.clone()
+    }
+
+    /// Serves until `shutdown` resolves, then lets requests in progress finish.
+    ///
+    /// Returns at the latest [`Limits::drain`] and one second after `shutdown`.
+    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Report {
+        let drain = self.limits.drain;
+        let open = self.open.clone();
+        let tasks = Tasks::new();
+        let accepting = Acceptor::new(self, tasks.clone());
+        let cut = Arc::clone(&accepting.cut);
+        tokio::select! {
+            biased;
+            () = shutdown => {}
+            never = accepting.run(listener) => match never {},
+        }
+        tasks.stop();
+        let stuck = tasks.finish(drain + DRAIN_GRACE).await;
+        debug_assert!(stuck <= open.get());
+        Report {
+            cut: cut.load(Relaxed) + stuck,
+        }
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What became of the connections of a server that has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Connections that were still busy when the time to drain was over.
+    pub cut: usize,
+}
+
+/// How many connections of one server are open.
+#[derive(Clone, Debug, Default)]
+pub struct OpenConnections(Arc<AtomicUsize>);
+
+impl OpenConnections {
+    /// The number now.
+    pub fn get(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+
+    fn enter(&self) -> Entry {
+        self.0.fetch_add(1, Relaxed);
+        Entry(self.clone())
+    }
+}
+
+/// One open connection; counted until dropped, also by a panic.
+struct Entry(OpenConnections);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Relaxed);
+    }
+}
+
+struct Acceptor {
+    service: Arc<Service>,
+    http: http1::Builder,
+    slots: Arc<Semaphore>,
+    open: OpenConnections,
+    cut: Arc<AtomicUsize>,
+    tasks: Tasks,
+}
+
+impl Acceptor {
+    fn new(server: Server, tasks: Tasks) -> Self {
+        let Server {
+            router,
+            limits,
+            observer,
+            open,
+        } = server;
+        Self {
+            http: http(&limits),
+            slots: Arc::new(Semaphore::new(limits.connections_max)),
+            service: Arc::new(Service::new(router, limits, observer)),
+            open,
+            cut: Arc::default(),
+            tasks,
+        }
+    }
+
+    async fn run(&self, listener: TcpListener) -> std::convert::Infallible {
+        let mut failures = 0;
+        loop {
+            // Taken first, so that a connection beyond the limit is never accepted.
+            let slot = Arc::clone(&self.slots).acquire_owned().await;
+            let slot = slot.expect("nobody closes this semaphore");
+            match listener.accept().await {
+                Ok((stream, peer)) => {
+                    failures = 0;
+                    self.spawn(stream, peer, slot);
+                }
+                // The peer gave up while it was in the backlog.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    if failures == 0 {
+                        tracing::warn!(%error, "connections cannot be accepted; trying again");
+                    }
+                    sleep(back_off(failures)).await;
+                    failures += 1;
+                }
+            }
+        }
+    }
+
+    fn spawn(&self, stream: TcpStream, peer: SocketAddr, slot: OwnedSemaphorePermit) {
+        let entry = self.open.enter();
+        let service = Arc::clone(&self.service);
+        let http = self.http.clone();
+        let cut = Arc::clone(&self.cut);
+        let stop: CancellationToken = self.tasks.stopping();
+        self.tasks.spawn(async move {
+            // A socket whose options cannot be set is gone, as its first read will say.
+            stream.set_nodelay(true).ok();
+            if connection::run(stream, peer, service, http, stop).await == End::Cut {
+                cut.fetch_add(1, Relaxed);
+            }
+            drop((slot, entry));
+        });
+    }
+}
+
+fn http(limits: &Limits) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.header_read_timeout(None)
+        .max_buf_size(limits.head_bytes_max + BUFFER_SLACK);
+    // Above 100, hyper takes heap memory for every head.
+    if limits.headers_max > 100 {
+        http.max_headers(limits.headers_max);
+    }
+    http
+}
+
+fn back_off(failures: u32) -> Duration {
+    BACK_OFF
+        .saturating_mul(1 << failures.min(10))
+        .min(BACK_OFF_MAX)
+}

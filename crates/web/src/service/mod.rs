@@ -1,0 +1,89 @@
+//! The outermost service: what happens to every request around the router.
+
+mod answering;
+mod body;
+mod check;
+mod finish;
+
+use std::{fmt, net::SocketAddr, time::Duration};
+
+use axum::{
+    Router,
+    extract::ConnectInfo,
+    response::{IntoResponse, Response},
+};
+use http::{Request, StatusCode};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+use tower::Service as _;
+
+pub use self::finish::Verbatim;
+pub(crate) use self::{
+    answering::Answering,
+    body::{BodyError, RequestBody},
+    finish::finish,
+};
+use crate::{Limits, Problem, RequestId, request_id::X_REQUEST_ID};
+
+/// Told of every answer, for metrics. Called on the request's path, so it has to be cheap.
+pub trait Observe: Send + Sync + 'static {
+    /// `took` is the time from the parsed head to the answer's head; refused heads took none.
+    fn answered(&self, status: StatusCode, took: Duration);
+}
+
+/// A router with what surrounds it. One per listener.
+pub(crate) struct Service {
+    pub(crate) limits: Limits,
+    router: Router,
+    observer: Option<Box<dyn Observe>>,
+}
+
+impl Service {
+    pub(crate) fn new(router: Router, limits: Limits, observer: Option<Box<dyn Observe>>) -> Self {
+        Self {
+            limits,
+            router,
+            observer,
+        }
+    }
+
+    /// Begins to answer one request; [`Service::finish`] has to be told of what comes out.
+    pub(crate) fn begin(&self, request: Request<Incoming>, peer: SocketAddr) -> Answering {
+        let started = self.observer.as_ref().map(|_| Instant::now());
+        let id = RequestId::choose(request.headers().get(X_REQUEST_ID));
+        if let Err(problem) = check::head(&request, &self.limits) {
+            return Answering::refused(problem, id, started);
+        }
+        let mut request = request.map(|body| RequestBody::wrap(body, &self.limits));
+        request.extensions_mut().insert(id.clone());
+        request.extensions_mut().insert(ConnectInfo(peer));
+        Answering::routed(self.router.clone().call(request), id, started)
+    }
+
+    pub(crate) fn finish(
+        &self,
+        response: Response,
+        id: &RequestId,
+        started: Option<Instant>,
+    ) -> Response {
+        let response = finish(response, id);
+        if let Some(observer) = &self.observer {
+            let took = started.map_or(Duration::ZERO, |started| started.elapsed());
+            observer.answered(response.status(), took);
+        }
+        response
+    }
+
+    /// The answer to bytes that never became a request.
+    pub(crate) fn refuse(&self, problem: Problem) -> Response {
+        self.finish(problem.into_response(), &RequestId::choose(None), None)
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
