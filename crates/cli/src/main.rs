@@ -1,1 +1,34 @@
-fn main() {}
+//! The command `ropeline`.
+
+mod args;
+mod config;
+mod failure;
+mod keys;
+mod logging;
+mod output;
+mod serve;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = match Cli::from_command_line() {
+        Ok(cli) => cli,
+        Err(usage) => return output::usage(&usage),
+    };
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => output::failure(&failure),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let overrides = cli.settings.into_overrides();
+    match cli.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run(&overrides),
+        Command::Config(command) => config::run(command, overrides),
+        Command::Keys(command) => keys::run(&command, &overrides),
+    }
+}

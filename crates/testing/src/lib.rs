@@ -6,6 +6,7 @@
 )]
 
 mod clock;
+pub mod http;
 pub mod line;
 
 pub use clock::ManualClock;

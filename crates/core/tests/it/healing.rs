@@ -1,1 +1,731 @@
+//! A store that forgets, and what the nodes and the visitors put back.
 
+use std::{sync::Arc, time::Duration};
+
+use proptest::prelude::*;
+use ropeline_core::{
+    Bits, Bounds, Command, Ending, Header, JoinKey, Joined, Joiner, Live, LoadError, Ordinal, Pass,
+    Policy, Reply, Room, Saved, SavedPlace, Standing, View,
+};
+use ropeline_testing::line::{Line, Tally, stories, tell};
+
+use crate::{
+    plain::{self, BOUNDS, PlainLine, server},
+    rules::{Stage, bank, holder, joiner, park, secs, visitor},
+};
+
+const GONE: Standing = Standing::Ended(Ending::Gone);
+const DONE: Standing = Standing::Ended(Ending::Done);
+const IN_LINE: Standing = Standing::Live(Live::InLine);
+const AT_DOOR: Standing = Standing::Live(Live::AtDoor);
+
+impl Stage {
+    fn memory(&self) -> Arc<View> {
+        Arc::new(self.room.view(self.clock))
+    }
+
+    /// A failover: what has happened since `earlier` is lost.
+    fn fails_over_to(&mut self, earlier: &Self) {
+        self.room = earlier.room.clone();
+        self.room.rehost(server(1));
+    }
+
+    /// The same, and a node merges what it knows.
+    fn heals_from(&mut self, earlier: &Self) {
+        let memory = self.memory();
+        self.fails_over_to(earlier);
+        assert_eq!(self.tell(Command::Merge(memory)), Reply::Done);
+    }
+}
+
+/// 1 inside, 2 and 3 in line; then 4 to 6 joined, and the store forgot these.
+fn three_lost() -> Stage {
+    let mut stage = Stage::new(bank(1));
+    stage.join([1, 2, 3]);
+    let earlier = stage.clone();
+    stage.join([4, 5, 6]);
+    stage.heals_from(&earlier);
+    stage
+}
+
+mod fence {
+    use super::*;
+
+    #[test]
+    fn a_room_on_another_server_changes_nothing_until_merged() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2]);
+        let memory = stage.memory();
+        stage.room.rehost(server(1));
+        let before = stage.room.header().clone();
+        let commands = [
+            Command::Join(vec![joiner(3, None)]),
+            Command::Renew(vec![holder(1, 1)]),
+            Command::Restore(vec![holder(2, 2)]),
+            Command::Mark(vec![Ordinal(2)]),
+            Command::Leave(holder(2, 2)),
+            Command::Finish(holder(1, 1)),
+            Command::Revoke(visitor(1)),
+            Command::Settle,
+            Command::Admit(9),
+            Command::Pause,
+            Command::Resume,
+            Command::Open,
+            Command::Close,
+            Command::Drain,
+            Command::Reset,
+            Command::SetPolicy {
+                policy: Arc::new(bank(9)),
+                digest: None,
+            },
+        ];
+        stage.wait(secs(100));
+        for command in commands {
+            assert_eq!(stage.tell(command), Reply::Fenced);
+            assert_eq!(*stage.room.header(), before);
+        }
+        assert_eq!(stage.room.renew_pass(&holder(1, 1), stage.clock), None);
+        stage.tell(Command::Merge(memory));
+        assert!(!stage.room.is_fenced());
+        assert_eq!((stage.at(1), stage.inside()), (DONE, vec![2]));
+    }
+
+    #[test]
+    fn from_the_first_merge_joins_are_held_for_a_second() {
+        let mut stage = three_lost();
+        let join = || Command::Join(vec![joiner(7, None)]);
+        assert_eq!(stage.tell(join()), Reply::Held(secs(1)));
+        stage.wait(Duration::from_millis(600));
+        let memory = stage.memory();
+        stage.tell(Command::Merge(memory));
+        assert_eq!(
+            stage.tell(join()),
+            Reply::Held(Duration::from_millis(400)),
+            "a second merge does not begin the second anew"
+        );
+        assert_eq!(stage.room.header().issued, Ordinal(6));
+        stage.wait(Duration::from_millis(400));
+        assert_eq!(stage.join([7]), [Joined::New(Ordinal(7))]);
+    }
+
+    #[test]
+    fn a_move_without_loss_leaves_everything_as_it_was() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2, 3]);
+        let same = stage.clone();
+        stage.heals_from(&same);
+        assert_eq!((stage.inside(), stage.in_line()), (vec![1], vec![2, 3]));
+        assert_eq!(stage.room.header().lost, None);
+        stage.tell(Command::Finish(holder(1, 1)));
+        assert_eq!(stage.inside(), [2]);
+    }
+}
+
+mod lost_places {
+    use super::*;
+
+    #[test]
+    fn come_back_where_they_were_when_their_holders_ask() {
+        let mut stage = three_lost();
+        assert_eq!([4, 5, 6].map(|n| stage.at(n)), [Standing::Lost; 3]);
+        assert_eq!([2, 3, 4, 6].map(|n| stage.ahead(n)), [0, 1, 2, 4]);
+        assert_eq!(stage.restore(holder(6, 6)), IN_LINE);
+        assert_eq!(stage.renew(holder(4, 4)), IN_LINE);
+        assert_eq!(stage.in_line(), [2, 3, 4, 6]);
+        assert_eq!([3, 4, 6].map(|n| stage.ahead(n)), [1, 2, 4]);
+        assert_eq!(stage.room.header().counters.restored, 2);
+    }
+
+    #[test]
+    fn are_never_given_to_anybody_else() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        assert_eq!(stage.join([7]), [Joined::New(Ordinal(7))]);
+    }
+
+    #[test]
+    fn are_not_passed_until_their_holders_had_time_to_ask() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        stage.join([7]);
+        for n in 1..=3 {
+            stage.tell(Command::Finish(holder(n, n)));
+        }
+        stage.settle_after(Duration::from_millis(58_999));
+        assert_eq!((stage.inside(), stage.in_line()), (vec![], vec![7]));
+        assert_eq!(stage.room.header().head, Ordinal(3));
+        stage.settle_after(Duration::from_millis(1));
+        assert_eq!(stage.inside(), [7]);
+        assert_eq!(stage.room.header().head, Ordinal(7));
+    }
+
+    #[test]
+    fn have_at_least_the_presence_time_to_come_back() {
+        let policy = Policy {
+            presence_ttl: secs(90),
+            ..park(9)
+        };
+        let mut stage = Stage::new(policy);
+        let earlier = stage.clone();
+        stage.join([1]);
+        stage.heals_from(&earlier);
+        let until = stage.room.header().lost.unwrap().until;
+        assert_eq!(until, stage.clock + secs(90));
+    }
+
+    #[test]
+    fn do_not_hold_up_the_door() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1]);
+        let earlier = stage.clone();
+        stage.join([2, 3]);
+        stage.tell(Command::Finish(holder(1, 1)));
+        stage.heals_from(&earlier);
+        // 2 was inside when the store forgot: it is at the door, and let in at once.
+        assert_eq!(stage.at(1), DONE);
+        assert!(matches!(
+            stage.restore(holder(2, 2)),
+            Standing::Live(Live::Inside(_))
+        ));
+        stage.tell(Command::Finish(holder(2, 2)));
+        assert_eq!(stage.restore(holder(3, 3)), IN_LINE, "the line waits");
+        stage.settle_after(secs(60));
+        assert_eq!(stage.inside(), [3]);
+    }
+
+    #[test]
+    fn come_to_the_door_after_they_were_stepped_over() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        stage.join([7, 8]);
+        for n in 1..=3 {
+            stage.tell(Command::Finish(holder(n, n)));
+        }
+        stage.settle_after(secs(59));
+        assert_eq!((stage.inside(), stage.in_line()), (vec![7], vec![8]));
+        assert_eq!(stage.restore(holder(5, 5)), AT_DOOR);
+        assert_eq!(stage.ahead(8), 0);
+        stage.tell(Command::Finish(holder(7, 7)));
+        assert_eq!((stage.inside(), stage.in_line()), (vec![5], vec![8]));
+    }
+
+    #[test]
+    fn can_be_given_up_unseen() {
+        let mut stage = three_lost();
+        stage.tell(Command::Leave(holder(4, 4)));
+        assert_eq!(stage.at(4), GONE);
+        assert_eq!(stage.restore(holder(4, 4)), GONE);
+        assert_eq!(stage.ahead(5), 2);
+    }
+
+    #[test]
+    fn a_business_that_was_done_inside_is_done() {
+        let mut stage = Stage::new(bank(2));
+        let earlier = stage.clone();
+        stage.join([1, 2]);
+        stage.heals_from(&earlier);
+        stage.tell(Command::Finish(holder(1, 1)));
+        assert_eq!(stage.at(1), DONE);
+        assert_eq!(stage.restore(holder(1, 1)), DONE);
+    }
+}
+
+mod ended_places {
+    use super::*;
+
+    #[test]
+    fn never_come_back() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2, 3, 4]);
+        let earlier = stage.clone();
+        stage.tell(Command::Leave(holder(3, 3)));
+        stage.tell(Command::Finish(holder(1, 1)));
+        stage.tell(Command::Revoke(visitor(4)));
+        stage.heals_from(&earlier);
+        assert_eq!([1, 3, 4].map(|n| stage.at(n)), [DONE, GONE, GONE]);
+        let asked = [1, 3, 4].map(|n| stage.restore(holder(n, n)));
+        assert_eq!(asked, [DONE, GONE, GONE]);
+        assert_eq!(stage.inside(), [2]);
+    }
+
+    #[test]
+    fn stay_ended_after_a_forgotten_reset() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2]);
+        let earlier = stage.clone();
+        stage.tell(Command::Reset);
+        stage.join([3]);
+        stage.heals_from(&earlier);
+        assert_eq!([1, 2].map(|n| stage.restore(holder(n, n))), [GONE; 2]);
+        assert!(matches!(
+            stage.restore(holder(3, 3)),
+            Standing::Live(Live::Inside(_))
+        ));
+    }
+}
+
+mod joined_again {
+    use super::*;
+
+    #[test]
+    fn the_lower_ordinal_stays() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        assert_eq!(stage.join([4]), [Joined::New(Ordinal(7))]);
+        assert_eq!(stage.restore(holder(4, 4)), IN_LINE);
+        assert_eq!(stage.in_line(), [2, 3, 4]);
+        assert_eq!(stage.restore(holder(4, 7)), GONE);
+    }
+
+    #[test]
+    fn whoever_is_inside_stays_inside() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        stage.join([4]);
+        for n in 1..=3 {
+            stage.tell(Command::Finish(holder(n, n)));
+        }
+        stage.settle_after(secs(60));
+        assert_eq!(stage.inside(), [7]);
+        assert_eq!(stage.restore(holder(4, 4)), GONE);
+        assert_eq!(stage.inside(), [7]);
+    }
+
+    #[test]
+    fn the_higher_of_two_lost_ones_is_gone() {
+        let mut stage = three_lost();
+        stage.restore(holder(9, 4));
+        assert_eq!(stage.restore(holder(9, 6)), GONE);
+        assert_eq!(stage.in_line(), [2, 3, 4]);
+    }
+}
+
+mod merging {
+    use super::*;
+
+    #[test]
+    fn what_the_nodes_saw_pass_by_goes_to_the_door() {
+        let mut stage = Stage::new(bank(2));
+        stage.tell(Command::Pause);
+        stage.join([1, 2, 3]);
+        let earlier = stage.clone();
+        stage.tell(Command::Resume);
+        assert_eq!(stage.inside(), [1, 2]);
+        stage.heals_from(&earlier);
+        assert_eq!((stage.at_door(), stage.in_line()), (vec![1, 2], vec![3]));
+        stage.tell(Command::Resume);
+        assert_eq!((stage.inside(), stage.in_line()), (vec![1, 2], vec![3]));
+    }
+
+    #[test]
+    fn a_missing_room_is_restored_from_a_view() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2, 3, 4]);
+        stage.tell(Command::Leave(holder(3, 3)));
+        stage.tell(Command::Close);
+        let memory = stage.memory();
+        stage.room = Room::from_memory(&memory, server(1), stage.clock, Bounds::default());
+        assert!(!stage.room.is_fenced());
+        assert!(stage.room.header().version > memory.header.version);
+        assert_eq!(stage.room.header().epoch, memory.header.epoch);
+        assert_eq!(
+            stage.tell(Command::Join(vec![joiner(9, None)])),
+            Reply::Held(secs(1))
+        );
+        assert!(matches!(
+            stage.restore(holder(1, 1)),
+            Standing::Live(Live::Inside(_))
+        ));
+        assert_eq!(stage.restore(holder(3, 3)), GONE);
+        assert_eq!(stage.restore(holder(4, 4)), IN_LINE);
+        assert_eq!([2, 4].map(|n| stage.ahead(n)), [0, 1], "2 is still counted");
+        stage.wait(secs(1));
+        assert_eq!(stage.join([9]), [Joined::Closed]);
+        stage.tell(Command::Open);
+        assert_eq!(stage.join([9]), [Joined::New(Ordinal(5))]);
+    }
+
+    #[test]
+    fn a_second_node_that_knows_the_same_changes_nothing() {
+        let mut line = PlainLine::new(bank(1));
+        let joiners = (1..=3).map(|n| Joiner {
+            visitor: plain::holder(n, 0).visitor,
+            key: None,
+        });
+        line.settle(Command::Join(joiners.collect()));
+        let memory = Arc::new(line.forget(0));
+        line.settle(Command::Merge(Arc::clone(&memory)));
+        let restore = Command::Restore(vec![plain::holder(2, 2)]);
+        assert_eq!(
+            line.settle(restore).reply,
+            Reply::Standing(vec![(plain::holder(2, 2), IN_LINE)])
+        );
+        let before = state(&line.room);
+        line.settle(Command::Merge(memory));
+        assert_eq!(state(&line.room), before);
+    }
+
+    #[test]
+    fn a_memory_of_an_earlier_room_is_worth_nothing() {
+        let mut old = Stage::new(bank(1));
+        old.join(1..=9);
+        let mut stage = Stage::new(bank(1));
+        stage.wait(secs(60));
+        stage.room = Room::new(bank(1), server(0), stage.clock, Bounds::default());
+        stage.join([1, 2]);
+        stage.room.rehost(server(1));
+        stage.tell(Command::Merge(old.memory()));
+        assert!(!stage.room.is_fenced());
+        assert_eq!(stage.room.header().issued, Ordinal(2));
+        assert_eq!((stage.inside(), stage.in_line()), (vec![1], vec![2]));
+    }
+
+    #[test]
+    fn a_store_that_went_back_to_an_earlier_room_starts_over() {
+        let mut stage = Stage::new(bank(1));
+        stage.join(1..=9);
+        stage.tell(Command::Leave(holder(4, 4)));
+        let earlier = stage.clone();
+        stage.wait(secs(60));
+        stage.room = Room::new(bank(2), server(0), stage.clock, Bounds::default());
+        stage.join([21, 22, 23]);
+        let memory = stage.memory();
+        stage.heals_from(&earlier);
+        let header = stage.room.header();
+        assert_eq!(header.epoch, memory.header.epoch);
+        assert_eq!(header.issued, Ordinal(3));
+        assert_eq!(header.policy.active_max, Some(2));
+        assert_eq!(stage.room.find(&visitor(5)), None);
+        assert!(matches!(
+            stage.restore(holder(21, 1)),
+            Standing::Live(Live::Inside(_))
+        ));
+        assert_eq!(stage.restore(holder(23, 3)), IN_LINE);
+    }
+
+    /// All that a merge decides. The version grows with every merge; and where the settling between two
+    /// merges finds a pass run out that an operator had revoked, how it ended depends on the order.
+    fn state(room: &Room) -> impl PartialEq + std::fmt::Debug + use<> {
+        let Header {
+            epoch,
+            issued,
+            head,
+            floor,
+            base,
+            lost,
+            joins_held_until,
+            ..
+        } = room.header().clone();
+        let each = (1..=issued.0).map(Ordinal).map(|ordinal| {
+            let place = room.saved_place(ordinal);
+            let ended = room.gone().contains(ordinal.0) || room.done().contains(ordinal.0);
+            let place = place.map(|(visitor, live)| (visitor.to_owned(), live));
+            (place, ended)
+        });
+        (
+            (epoch, issued, head, floor, base, lost, joins_held_until),
+            each.collect::<Vec<_>>(),
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        /// Two nodes know of two moments of the same story, and the store of an earlier one.
+        #[test]
+        fn the_order_of_the_nodes_does_not_matter(
+            story in stories(80, 0),
+            cuts in prop::array::uniform3(0_usize..80),
+        ) {
+            let mut cuts = cuts.map(|cut| cut.min(story.steps.len()));
+            cuts.sort_unstable();
+            let [store, one, other] = cuts.map(|cut| {
+                let mut part = story.clone();
+                part.steps.truncate(cut);
+                let mut line = PlainLine::new(part.policy.clone());
+                tell(&mut line, &part, &mut Tally::default()).unwrap();
+                // Admissions between the merges would depend on what was merged first.
+                line.settle(Command::Pause);
+                line
+            });
+            let clock = other.clock;
+            let (one, other) = (one.room.view(clock), other.room.view(clock));
+            let merged = |views: [&View; 2]| {
+                let mut room = store.room.clone();
+                room.rehost(server(9));
+                for view in views {
+                    let mut more = room.apply(Command::Merge(Arc::new(view.clone())), clock).more;
+                    while more {
+                        more = room.apply(Command::Settle, clock).more;
+                    }
+                }
+                room
+            };
+            prop_assert_eq!(state(&merged([&one, &other])), state(&merged([&other, &one])));
+        }
+    }
+}
+
+mod saving {
+    use super::*;
+
+    /// What a store would have written of a room.
+    fn saved(room: &Room) -> Saved {
+        let header = room.header().clone();
+        let places = (1..=header.issued.0).map(Ordinal).filter_map(|ordinal| {
+            let (name, live) = room.saved_place(ordinal)?;
+            let visitor = ropeline_core::Visitor::parse(name).unwrap();
+            Some(SavedPlace {
+                ordinal,
+                visitor,
+                live,
+            })
+        });
+        let number = header.presence.number;
+        let seen = (number.saturating_sub(2)..=number)
+            .filter_map(|round| Some((round, room.seen(round)?.clone())));
+        Saved {
+            places: places.collect(),
+            gone: room.gone().clone(),
+            done: room.done().clone(),
+            seen: seen.collect(),
+            keys: Vec::new(),
+            header,
+        }
+    }
+
+    /// 1 done, 2 gone, 3 inside, 4 in line.
+    fn four() -> Stage {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2, 3, 4]);
+        stage.tell(Command::Leave(holder(2, 2)));
+        stage.tell(Command::Finish(holder(1, 1)));
+        stage
+    }
+
+    fn refused(change: impl Fn(&mut Saved)) -> LoadError {
+        let mut saved = saved(&four().room);
+        change(&mut saved);
+        Room::load(saved, Bounds::default()).unwrap_err()
+    }
+
+    fn place(n: u64, ordinal: u64, live: Live) -> SavedPlace {
+        SavedPlace {
+            ordinal: Ordinal(ordinal),
+            visitor: visitor(n),
+            live,
+        }
+    }
+
+    fn problem(ordinal: u64, problem: &'static str) -> LoadError {
+        LoadError {
+            ordinal: Ordinal(ordinal),
+            problem,
+        }
+    }
+
+    #[test]
+    fn a_place_is_not_both_live_and_ended() {
+        for ended in [1, 2] {
+            let error = refused(|saved| saved.places.push(place(ended, ended, Live::AtDoor)));
+            assert_eq!(error, problem(ended, "both live and ended"));
+        }
+    }
+
+    #[test]
+    fn a_place_was_given_by_the_room() {
+        for ordinal in [5, u64::MAX] {
+            let error = refused(|saved| saved.places.push(place(9, ordinal, Live::InLine)));
+            assert_eq!(error, problem(ordinal, "one that was never given"));
+        }
+    }
+
+    #[test]
+    fn a_visitor_has_one_place() {
+        let error = refused(|saved| {
+            saved.header.issued = Ordinal(5);
+            saved.places.push(place(4, 5, Live::InLine));
+        });
+        assert_eq!(error, problem(5, "one of two places of a visitor"));
+        let error = refused(|saved| saved.places.push(place(9, 4, Live::InLine)));
+        assert_eq!(error, problem(4, "one of two places of a visitor"));
+    }
+
+    #[test]
+    fn a_place_is_on_its_side_of_the_head() {
+        let pass = Pass {
+            expires_at: four().clock,
+            since: four().clock,
+        };
+        let wrong = "in a state that its side of the head excludes";
+        for live in [Live::AtDoor, Live::Aside(pass.since), Live::Inside(pass)] {
+            assert_eq!(
+                refused(|saved| saved.places[1].live = live),
+                problem(4, wrong)
+            );
+        }
+        let below = refused(|saved| saved.places[0].live = Live::InLine);
+        assert_eq!(below, problem(3, wrong));
+    }
+
+    #[test]
+    fn rows_that_a_reset_left_behind_are_no_places() {
+        let mut stage = four();
+        let before = saved(&stage.room);
+        stage.tell(Command::Reset);
+        stage.join([4]);
+        let mut after = saved(&stage.room);
+        after.places.extend(before.places);
+        let room = Room::load(after, Bounds::default()).unwrap();
+        assert_eq!(room.find(&visitor(3)), None);
+        assert_eq!(room.find(&visitor(4)), Some(Ordinal(5)));
+    }
+
+    #[test]
+    fn a_key_is_known_after_a_restart() {
+        let mut stage = four();
+        let key = JoinKey { key: 7, body: 9 };
+        stage.tell(Command::Join(vec![joiner(9, Some(key))]));
+        let keys = stage.room.take_changes().keys;
+        assert_eq!(keys, [key]);
+        let round = stage.room.header().keys.number;
+        let mut saved = saved(&stage.room);
+        saved.keys = vec![(round, key)];
+        stage.room = Room::load(saved, Bounds::default()).unwrap();
+        assert_eq!(
+            stage.tell(Command::Join(vec![joiner(9, Some(key))])),
+            Reply::Joined(vec![Joined::Repeated(Ordinal(5))])
+        );
+        let stolen = JoinKey { body: 0, ..key };
+        assert_eq!(
+            stage.tell(Command::Join(vec![joiner(8, Some(stolen))])),
+            Reply::Joined(vec![Joined::KeyReused])
+        );
+    }
+
+    #[test]
+    fn what_changed_is_told_once() {
+        let mut stage = four();
+        let changes = stage.room.take_changes();
+        assert!(
+            [1, 2, 3, 4]
+                .iter()
+                .all(|n| changes.places.contains(&Ordinal(*n)))
+        );
+        assert_eq!(
+            (changes.gone_blocks, changes.done_blocks),
+            (vec![0], vec![0])
+        );
+        assert!(stage.room.take_changes().is_empty());
+        stage.wait(secs(1));
+        stage.renew(holder(3, 3));
+        assert_eq!(stage.room.take_changes().places, [Ordinal(3)]);
+    }
+
+    /// A disk on which only what was told to have changed is written.
+    #[derive(Default)]
+    struct Disk {
+        places: std::collections::BTreeMap<Ordinal, SavedPlace>,
+        gone: std::collections::BTreeMap<u64, ropeline_core::Block>,
+        done: std::collections::BTreeMap<u64, ropeline_core::Block>,
+        seen: std::collections::BTreeMap<(u64, u64), ropeline_core::Block>,
+        keys: Vec<(u64, JoinKey)>,
+    }
+
+    impl Disk {
+        fn write(&mut self, room: &mut Room) {
+            let changes = room.take_changes();
+            for ordinal in changes.places {
+                match room.saved_place(ordinal) {
+                    Some((name, live)) => {
+                        let visitor = ropeline_core::Visitor::parse(name).unwrap();
+                        let place = SavedPlace {
+                            ordinal,
+                            visitor,
+                            live,
+                        };
+                        self.places.insert(ordinal, place);
+                    }
+                    None => drop(self.places.remove(&ordinal)),
+                }
+            }
+            for block in changes.gone_blocks {
+                self.gone.insert(block, room.gone().block(block));
+            }
+            for block in changes.done_blocks {
+                self.done.insert(block, room.done().block(block));
+            }
+            for (round, block) in changes.seen_blocks {
+                if let Some(bits) = room.seen(round) {
+                    self.seen.insert((round, block), bits.block(block));
+                }
+            }
+            let round = room.header().keys.number;
+            self.keys
+                .extend(changes.keys.into_iter().map(|key| (round, key)));
+        }
+
+        fn read(self, header: Header) -> Room {
+            let number = header.presence.number;
+            let round = |round: u64| {
+                let blocks = self.seen.iter().filter(move |((of, _), _)| *of == round);
+                Bits::from_blocks(blocks.map(|((_, block), bits)| (*block, *bits)))
+            };
+            let seen = (number.saturating_sub(2)..=number).map(|n| (n, round(n)));
+            let saved = Saved {
+                seen: seen.collect(),
+                header,
+                places: self.places.into_values().collect(),
+                gone: Bits::from_blocks(self.gone),
+                done: Bits::from_blocks(self.done),
+                keys: self.keys,
+            };
+            Room::load(saved, BOUNDS).expect("what was written is a room")
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+        /// The two rooms are told the same afterwards and answer the same.
+        #[test]
+        fn a_room_goes_on_from_disk_as_if_nothing_had_happened(
+            story in stories(80, 0),
+            rest in stories(40, 0),
+        ) {
+            let mut line = PlainLine::new(story.policy.clone());
+            let mut disk = Disk::default();
+            for step in &story.steps {
+                let part = ropeline_testing::line::Story {
+                    policy: story.policy.clone(),
+                    steps: vec![step.clone()],
+                };
+                // One step at a time, as a store commits; the judge has no memory between them.
+                drop(tell(&mut line, &part, &mut Tally::default()));
+                disk.write(&mut line.room);
+            }
+            let loaded = disk.read(line.room.header().clone());
+            let mut again = PlainLine::new(story.policy.clone());
+            (again.room, again.clock) = (loaded, line.clock);
+            prop_assert_eq!(facts(&mut line), facts(&mut again));
+            for line in [&mut line, &mut again] {
+                drop(tell(line, &rest, &mut Tally::default()));
+            }
+            prop_assert_eq!(facts(&mut line), facts(&mut again));
+        }
+    }
+
+    fn facts(line: &mut PlainLine) -> impl PartialEq + std::fmt::Debug + use<> {
+        let header = line.room.header().clone();
+        let places = (1..=header.issued.0).map(|n| {
+            let place = line.room.saved_place(Ordinal(n));
+            place.map(|(visitor, live)| (visitor.to_owned(), live))
+        });
+        let places: Vec<_> = places.collect();
+        let view = line.view();
+        let ended: Vec<_> = (1..=header.issued.0)
+            .map(|n| view.ending(Ordinal(n)))
+            .collect();
+        (header, places, ended, (view.inside, view.aside, view.door))
+    }
+}

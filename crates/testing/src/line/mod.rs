@@ -11,8 +11,8 @@ mod tally;
 use std::{sync::Arc, time::Duration};
 
 use ropeline_core::{
-    Command, Holder, JoinKey, Joined, Joiner, Outcome, Reply, Standing, Timestamp, UserId, View,
-    Visitor,
+    Command, Holder, JoinKey, Joined, Joiner, Located, Ordinal, Outcome, Reply, Standing,
+    Timestamp, UserId, View, Visitor,
 };
 
 pub use judge::{Judge, Observation, Token, Violation};
@@ -27,6 +27,10 @@ pub trait Line {
     fn view(&mut self) -> View;
     /// Where a holder stands.
     fn standing(&mut self, holder: &Holder) -> Standing;
+    /// Where an ordinal is, as its holder is told.
+    fn locate(&mut self, view: &View, ordinal: Ordinal) -> Located {
+        view.locate(ordinal)
+    }
     /// Lets time pass; says whether the line has settled by itself since.
     fn advance(&mut self, by: Duration) -> Settled;
     /// What can go wrong with this kind of line goes wrong: a crash, lost writes. `how` picks a variant.
@@ -57,6 +61,7 @@ pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<()
         line,
         judge: Judge::default(),
         keys: 0,
+        last_key: 0,
     };
     teller.look("the beginning")?;
     for step in &story.steps {
@@ -74,6 +79,8 @@ struct Teller<'a, L> {
     line: &'a mut L,
     judge: Judge,
     keys: u64,
+    /// Whose join had the last key.
+    last_key: u8,
 }
 
 impl<L: Line> Teller<'_, L> {
@@ -86,9 +93,8 @@ impl<L: Line> Teller<'_, L> {
                 };
             }
             Step::Suffer(how) => {
-                if self.line.suffer(*how) == Suffered::LostWrites {
-                    self.judge.writes_were_lost();
-                }
+                let what = self.line.suffer(*how);
+                self.judge.suffered(what);
                 tally.note("suffer", "survived");
                 return self.look("after suffering");
             }
@@ -122,7 +128,16 @@ impl<L: Line> Teller<'_, L> {
             .iter()
             .map(|holder| self.line.standing(holder))
             .collect();
-        self.judge.look(at, &Observation { view, standings })
+        let located = holders
+            .iter()
+            .map(|holder| self.line.locate(&view, holder.ordinal))
+            .collect();
+        let seen = Observation {
+            view,
+            standings,
+            located,
+        };
+        self.judge.look(at, &seen)
     }
 
     fn command(&mut self, step: &Step) -> Option<Command> {
@@ -133,9 +148,13 @@ impl<L: Line> Teller<'_, L> {
             }
             Step::JoinWithKey(n) => {
                 self.keys += 1;
+                self.last_key = *n;
                 Command::Join(vec![joiner(*n, Some(key(*n, self.keys)))])
             }
-            Step::RepeatKey(n) => Command::Join(vec![joiner(*n, Some(key(*n, self.keys)))]),
+            Step::RepeatKey => {
+                let n = self.last_key;
+                Command::Join(vec![joiner(n, Some(key(n, self.keys)))])
+            }
             Step::ReuseKey(n) => {
                 let stolen = JoinKey {
                     body: 999,

@@ -21,7 +21,7 @@ pub enum Step {
     Advance(u64),
     Join(Vec<u8>),
     JoinWithKey(u8),
-    RepeatKey(u8),
+    RepeatKey,
     ReuseKey(u8),
     Renew(usize),
     Restore(usize),
@@ -48,7 +48,7 @@ impl Step {
         match self {
             Self::Advance(_) => "advance",
             Self::Join(_) => "join",
-            Self::JoinWithKey(_) | Self::RepeatKey(_) | Self::ReuseKey(_) => "join with key",
+            Self::JoinWithKey(_) | Self::RepeatKey | Self::ReuseKey(_) => "join with key",
             Self::Renew(_) => "renew",
             Self::Restore(_) => "restore",
             Self::Mark(_) => "mark",
@@ -89,7 +89,7 @@ fn policy() -> impl Strategy<Value = Policy> {
         seconds(&[5, 10]),
         seconds(&[10, 30]),
         seconds(&[0, 30, 45]),
-        seconds(&[0, 16]),
+        seconds(&[0, 16, 16]),
     );
     let rest = (
         seconds(&[0, 20, 40]),
@@ -112,10 +112,10 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
     let visitor = || 0_u8..40;
     let token = any::<usize>;
     let ordinary = prop_oneof![
-        40 => prop::sample::select(vec![100_u64, 1_000, 2_000, 4_000, 9_000]).prop_map(Step::Advance),
+        40 => prop::sample::select(vec![100_u64, 1_000, 2_000, 4_000, 9_000, 20_000]).prop_map(Step::Advance),
         30 => prop::collection::vec(visitor(), 1..6).prop_map(Step::Join),
-        4 => visitor().prop_map(Step::JoinWithKey),
-        3 => visitor().prop_map(Step::RepeatKey),
+        6 => visitor().prop_map(Step::JoinWithKey),
+        4 => Just(Step::RepeatKey),
         2 => visitor().prop_map(Step::ReuseKey),
         14 => token().prop_map(Step::Renew),
         10 => token().prop_map(Step::Restore),

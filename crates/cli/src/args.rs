@@ -1,0 +1,138 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{
+    Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand,
+    builder::{OsStringValueParser, TypedValueParser},
+    error::ErrorKind,
+    parser::ValueSource,
+};
+use ropeline_server::config::Overrides;
+
+use crate::{config::ConfigCommand, keys::KeysCommand};
+
+/// Ropeline, a self-hosted virtual waiting room.
+///
+/// Without a command, `ropeline` serves. Flags beat environment variables, which beat the settings
+/// file, which beats the built-in defaults.
+#[derive(Parser)]
+#[command(name = "ropeline", version)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the waiting room (the default)
+    Serve,
+    /// Judge and show settings
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// List, rotate and retire the keys that sign queue tokens
+    #[command(subcommand)]
+    Keys(KeysCommand),
+}
+
+/// Settings that scripts give; accepted before and after every command.
+#[derive(Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SettingsArgs {
+    /// Address and port to listen on [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR", env = "ROPELINE_LISTEN", global = true)]
+    listen: Option<String>,
+
+    /// Directory of everything that outlives a restart [default: ./data]
+    #[arg(long, value_name = "DIR", env = "ROPELINE_DATA", global = true, value_parser = path())]
+    data: Option<PathBuf>,
+
+    /// Where the lines are kept [default: embedded]
+    // An address may hold a password, so help does not repeat it.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "ROPELINE_STORE",
+        global = true,
+        hide_env_values = true
+    )]
+    store: Option<String>,
+
+    /// Settings file [default: ropeline.toml if there is one]
+    #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG", global = true, value_parser = path())]
+    config: Option<PathBuf>,
+
+    /// Admin key [default: made on first start and kept in the data directory]
+    ///
+    /// Other users of this machine can read the flag in the list of processes; they cannot read
+    /// the variable or a file.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ROPELINE_ADMIN_KEY",
+        global = true,
+        hide_env_values = true
+    )]
+    admin_key: Option<String>,
+
+    /// File that holds the admin key and nothing else
+    #[arg(long, value_name = "FILE", global = true, value_parser = path())]
+    admin_key_file: Option<PathBuf>,
+}
+
+impl Cli {
+    /// What was said by flag and environment, or why it cannot be understood.
+    pub(crate) fn from_command_line() -> Result<Self, Error> {
+        let matches = Self::command().try_get_matches()?;
+        let mut cli = Self::from_arg_matches(&matches)?;
+        cli.settings
+            .choose_admin_key(matches.value_source("admin_key"))?;
+        Ok(cli)
+    }
+}
+
+impl SettingsArgs {
+    pub(crate) fn into_overrides(self) -> Overrides {
+        Overrides {
+            config: self.config,
+            listen: self.listen,
+            data: self.data,
+            store: self.store,
+            admin_key: self.admin_key,
+            admin_key_file: self.admin_key_file,
+        }
+    }
+
+    /// Lets a file named by flag beat a key from the environment; clap alone would call that a conflict.
+    fn choose_admin_key(&mut self, key_from: Option<ValueSource>) -> Result<(), Error> {
+        let file = self.admin_key_file.as_deref();
+        if file.is_none_or(|file| file.as_os_str().is_empty()) {
+            return Ok(());
+        }
+        if key_from == Some(ValueSource::CommandLine) {
+            return Err(Cli::command().error(
+                ErrorKind::ArgumentConflict,
+                "give --admin-key or --admin-key-file, not both",
+            ));
+        }
+        self.admin_key = None;
+        Ok(())
+    }
+}
+
+/// A path that may be empty, as compose files leave a variable out; clap's own parser refuses that.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

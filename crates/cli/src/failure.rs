@@ -1,0 +1,41 @@
+//! Why a command could not do its work, and what to do next.
+
+use std::{error::Error, fmt, io};
+
+use ropeline_server::config::ConfigErrors;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The settings are wrong.
+    Settings(ConfigErrors),
+    /// Standard output cannot be written to.
+    Output(io::Error),
+    /// The system gives no threads.
+    Runtime(io::Error),
+    /// The server did not start, or stopped by itself.
+    Server(Box<dyn Error + Send + Sync>),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(errors) => write!(
+                f,
+                "{errors}\n\n`ropeline config default` prints every setting with its explanation."
+            ),
+            Self::Output(error) => write!(f, "standard output cannot be written to: {error}"),
+            Self::Runtime(error) => write!(
+                f,
+                "no threads to run on: {error}\nRaise the limit on processes (`ulimit -u`)."
+            ),
+            // Worded for the operator, with its cause.
+            Self::Server(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl From<ConfigErrors> for Failure {
+    fn from(errors: ConfigErrors) -> Self {
+        Self::Settings(errors)
+    }
+}

@@ -1,0 +1,113 @@
+//! `ropeline serve`: runs the waiting room until it is told to stop.
+
+use std::{fmt::Write, sync::Arc};
+
+use ropeline_server::{
+    Ready, RoomNote, Started, StartedRoom,
+    config::{AdminKey, Overrides, Settings, summary},
+};
+use ropeline_store::SystemClock;
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
+
+use crate::{failure::Failure, logging, output::print};
+
+pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
+    let settings = Settings::load(overrides)?;
+    logging::start(&settings.log);
+    if settings.admin_key.as_ref().is_some_and(AdminKey::is_short) {
+        tracing::warn!("the admin key is shorter than 16 characters and may be guessed");
+    }
+    let runtime = Runtime::new().map_err(Failure::Runtime)?;
+    runtime.block_on(until_stopped(settings))
+}
+
+async fn until_stopped(settings: Settings) -> Result<(), Failure> {
+    let (mut interrupt, mut terminate) = (
+        stop_on(SignalKind::interrupt())?,
+        stop_on(SignalKind::terminate())?,
+    );
+    let ready = Ready::prepare(settings, Arc::new(SystemClock::start())).await;
+    let ready = ready.map_err(|error| Failure::Server(Box::new(error)))?;
+    let started = ready.started();
+    print(&greeting(started))?;
+    for room in &started.open_to_others {
+        tracing::warn!(
+            room.id = %room,
+            "this room believes any userId, and others than this machine can reach it: let only your own \
+             back end join, or set identity = \"anonymous\""
+        );
+    }
+    let report = ready
+        .serve(async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            tracing::info!("stopping: requests in progress are finished first");
+        })
+        .await;
+    if report.cut > 0 {
+        tracing::warn!(
+            connections = report.cut,
+            "connections were still busy and have been cut"
+        );
+    }
+    Ok(())
+}
+
+fn stop_on(kind: SignalKind) -> Result<tokio::signal::unix::Signal, Failure> {
+    signal(kind).map_err(Failure::Runtime)
+}
+
+/// What an operator wants to see first, with something to try.
+fn greeting(started: &Started) -> String {
+    let Started {
+        address,
+        data,
+        new_admin_key,
+        rooms,
+        ..
+    } = started;
+    let mut text = format!("Ropeline {}\n", env!("CARGO_PKG_VERSION"));
+    let mut line = |name: &str, value: &str| {
+        writeln!(text, "  {name:<11} {value}").expect("a String takes everything");
+    };
+    line("listening", &format!("http://{address}"));
+    line("data", &format!("{} (embedded store)", data.display()));
+    for StartedRoom { room, note, view } in rooms {
+        line("room", &format!("{room}: {}", summary(&view.header.policy)));
+        match note {
+            RoomNote::Created => {}
+            RoomNote::Kept => {
+                line(
+                    "",
+                    &format!("{} waiting, {} inside", view.waiting(), view.inside),
+                );
+            }
+            RoomNote::Changed(changes) => {
+                line(
+                    "",
+                    &format!("{} waiting, {} inside", view.waiting(), view.inside),
+                );
+                for change in changes {
+                    line("", &format!("changed: {change}"));
+                }
+            }
+        }
+    }
+    if let Some(new) = new_admin_key {
+        line("admin key", &new.key);
+        line(
+            "",
+            &format!("kept in {}; not shown again", new.file.display()),
+        );
+    }
+    let api = format!("http://{address}/api/v1/queue");
+    text.push_str("\nTry it:\n");
+    text + &format!(
+        "  curl -X POST {api}/tokens\n  curl {api}/status -H 'X-Queue-Token: <token>'\n"
+    )
+}

@@ -1,0 +1,86 @@
+//! Runs the built `ropeline` as a person or a script would.
+
+mod config;
+mod usage;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use tempfile::TempDir;
+
+/// A working directory of its own, with nothing of ours in the environment.
+struct Shell {
+    directory: TempDir,
+    environment: Vec<(&'static str, &'static str)>,
+}
+
+/// What a command said, and how it ended.
+struct Said {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Shell {
+    fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+            environment: Vec::new(),
+        }
+    }
+
+    fn with_file(self, name: &str, text: &str) -> Self {
+        fs::write(self.path().join(name), text).expect("a file in a fresh directory");
+        self
+    }
+
+    fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.environment.push((name, value));
+        self
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn ropeline(&self, line: &str) -> Said {
+        let output = Command::new(env!("CARGO_BIN_EXE_ropeline"))
+            .args(line.split_whitespace())
+            .current_dir(self.path())
+            .env_clear()
+            .envs(self.environment.iter().copied())
+            .output()
+            .expect("the binary that cargo has just built");
+        Said::from(output)
+    }
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("ropeline writes UTF-8");
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl Said {
+    /// The result of a command that must have worked.
+    #[track_caller]
+    fn result(self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""));
+        self.stdout
+    }
+
+    /// The complaint of a command that must have failed with this code and printed nothing else.
+    #[track_caller]
+    fn complaint(self, code: i32) -> String {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(code), ""));
+        self.stderr
+    }
+}

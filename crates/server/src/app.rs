@@ -1,0 +1,79 @@
+//! What every handler shares.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use arc_swap::ArcSwap;
+use ropeline_core::{RoomId, Timestamp};
+use ropeline_store::{Clock, Seen, Store};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::{error::ApiError, metrics::Metrics, queue::Cookies, token::KeyRing};
+
+/// The server's parts, cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct App(Arc<Parts>);
+
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Replaced as a whole when the keys are rotated.
+    pub(crate) keys: Arc<ArcSwap<KeyRing>>,
+    pub(crate) admin_key: AdminKeyDigest,
+    pub(crate) token_ttl_s: u64,
+    pub(crate) cookies: Cookies,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) draining: AtomicBool,
+}
+
+/// Digest of the operator's key: comparing digests takes the same time for every wrong key.
+#[derive(Debug)]
+pub(crate) struct AdminKeyDigest([u8; 32]);
+
+impl AdminKeyDigest {
+    pub(crate) fn of(key: &str) -> Self {
+        Self(Sha256::digest(key).into())
+    }
+
+    pub(crate) fn matches(&self, key: &str) -> bool {
+        self.0.ct_eq(&Self::of(key).0).into()
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// The time of day.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The picture of a room's line.
+    pub(crate) fn seen(&self, room: &RoomId) -> Result<Seen, ApiError> {
+        self.store
+            .view(room)
+            .ok_or_else(|| ApiError::NoSuchRoom(room.clone()))
+    }
+
+    pub(crate) fn start_draining(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,74 @@
+//! The key that operators show.
+
+use std::{fmt, path::Path};
+
+use super::value::Wrong;
+
+/// Longer than any key that a person or a program makes.
+const LENGTH_MAX: usize = 256;
+/// Shorter than this can be guessed by trying.
+const LENGTH_SAFE: usize = 16;
+
+/// The secret that stands behind `Authorization: Bearer` in the admin API.
+///
+/// It is never printed: not by `Debug`, and there is no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AdminKey(Box<str>);
+
+impl AdminKey {
+    pub(super) fn parse(text: &str) -> Result<Self, Wrong> {
+        let fine = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if (1..=LENGTH_MAX).contains(&text.len()) && fine {
+            Ok(Self(text.into()))
+        } else {
+            Err(Wrong::new(
+                "must be 1 to 256 printable ASCII characters without spaces",
+            ))
+        }
+    }
+
+    /// Reads the key from a file that holds nothing else; white space around it does not count.
+    pub(super) fn read(file: &Path) -> Result<Self, Wrong> {
+        let name = file.display();
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Wrong::new(format!("{name} cannot be read: {error}")))?;
+        Self::parse(text.trim())
+            .map_err(|wrong| Wrong::new(format!("the key in {name} {}", wrong.what)))
+    }
+
+    /// The key itself, for comparing.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the key is so short that it may be guessed.
+    pub fn is_short(&self) -> bool {
+        self.0.len() < LENGTH_SAFE
+    }
+}
+
+impl fmt::Debug for AdminKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AdminKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_printed() {
+        let key = AdminKey::parse("correct-horse").unwrap();
+        assert_eq!(format!("{key:?}"), "AdminKey(…)");
+        assert_eq!(key.reveal(), "correct-horse");
+        assert!(key.is_short());
+    }
+
+    #[test]
+    fn a_key_fits_into_a_header() {
+        for text in ["", "two words", "열쇠", "tab\t", &"x".repeat(257)] {
+            assert!(AdminKey::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The settings there are, section by section.
+//!
+//! Each comes with a value as TOML, for the advice that goes with an error. `ropeline.default.toml`
+//! explains them all; a test holds the two together.
+
+/// A setting of a section.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Key {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// A value as one would write it.
+    pub(super) example: &'static str,
+}
+
+/// The example of a key that is in the list.
+pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
+    keys.iter()
+        .find(|key| key.name == name)
+        .map_or("…", |key| key.example)
+}
+
+/// Settings that stand above the first section, and the sections themselves.
+pub(super) const FILE: [Key; 10] = [
+    key("listen", r#""127.0.0.1:8080""#),
+    key("data", r#""./data""#),
+    key("store", r#""embedded""#),
+    key("public_url", r#""https://tickets.example.com""#),
+    key("cors_origins", r#"["https://www.example.com"]"#),
+    key("token_ttl", r#""7d""#),
+    key("admin_key_file", r#""/run/secrets/ropeline-admin-key""#),
+    key("limits", ""),
+    key("log", ""),
+    key("rooms", ""),
+];
+
+/// Settings of `[limits]`.
+pub(super) const LIMITS: [Key; 10] = [
+    key("connections_max", "10000"),
+    key("first_byte", r#""10s""#),
+    key("header", r#""10s""#),
+    key("idle", r#""75s""#),
+    key("body", r#""10s""#),
+    key("write_stall", r#""30s""#),
+    key("drain", r#""10s""#),
+    key("body_bytes_max", "65536"),
+    key("headers_max", "100"),
+    key("head_bytes_max", "16384"),
+];
+
+/// Settings of `[log]`.
+pub(super) const LOG: [Key; 2] = [key("format", r#""text""#), key("level", r#""info""#)];
+
+/// Settings of a room.
+pub(super) const ROOM: [Key; 10] = [
+    key("preset", r#""seed-004""#),
+    key("every", r#""5s""#),
+    key("batch", "50"),
+    key("active_max", "200"),
+    key("pass_ttl", r#""5m""#),
+    key("pass_max", r#""30m""#),
+    key("presence_ttl", r#""90s""#),
+    key("missed_turn_ttl", r#""10m""#),
+    key("waiting_max", "5000000"),
+    key("identity", r#""open""#),
+];
+
+const fn key(name: &'static str, example: &'static str) -> Key {
+    Key { name, example }
+}

@@ -1,0 +1,237 @@
+//! The settings: what the operator said, checked in full before anything starts.
+//!
+//! Flags beat the environment, which beats the settings file, which beats `ropeline.default.toml`.
+//! That file is built in and read by the same code, so what it shows is what holds. Everything that
+//! is wrong is reported at once, in [`ConfigErrors`].
+
+mod admin_key;
+mod figures;
+mod keys;
+mod limits;
+mod log;
+mod nearest;
+mod origin;
+mod overrides;
+mod problem;
+mod rooms;
+mod section;
+mod show;
+mod span;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::{
+    collections::BTreeMap, fs, io, net::SocketAddr, ops::RangeInclusive, path::PathBuf,
+    time::Duration,
+};
+
+use ropeline_core::{Policy, RoomId};
+use ropeline_web::Limits;
+
+pub(crate) use self::span::format as span_text;
+pub use self::{
+    admin_key::AdminKey,
+    figures::{difference, summary},
+    log::{LogFormat, LogSettings},
+    origin::PublicUrl,
+    overrides::Overrides,
+    problem::{ConfigErrors, Origin, Problem},
+    rooms::RoomSettings,
+};
+use self::{
+    origin::web_origin,
+    section::{Document, Section},
+    value::{Wrong, address, duration_within, path, text, texts},
+};
+
+/// The settings that hold where nobody says otherwise, each explained.
+pub const SHIPPED: &str = include_str!("../../../../ropeline.default.toml");
+
+/// The file that is read if it is there and no other is named.
+pub const FILE_NAME: &str = "ropeline.toml";
+
+/// Shorter and people lose their place while they wait; longer and a stolen token lives on.
+const TOKEN_TTL: RangeInclusive<Duration> =
+    Duration::from_secs(60)..=Duration::from_secs(30 * 24 * 3600);
+
+/// Everything that an operator can decide before the server starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Address and port to listen on.
+    pub listen: SocketAddr,
+    /// Directory of everything that outlives a restart.
+    pub data: PathBuf,
+    /// Where rooms are kept.
+    pub store: StoreChoice,
+    /// Where visitors see this server, if it was said.
+    pub public_url: Option<PublicUrl>,
+    /// Sites whose pages may call the API, exactly as browsers send them in `Origin`.
+    pub cors_origins: Vec<String>,
+    /// The operators' key; `None` means that the server makes one and keeps it in `data`.
+    pub admin_key: Option<AdminKey>,
+    /// How long a token may be shown after it was issued.
+    pub token_ttl: Duration,
+    /// How much one peer may ask.
+    pub limits: Limits,
+    /// How the log is written.
+    pub log: LogSettings,
+    /// The rooms of the file; `main` is always among them.
+    pub rooms: BTreeMap<RoomId, RoomSettings>,
+}
+
+/// Where rooms are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// In the data directory of this one server.
+    Embedded,
+}
+
+impl Settings {
+    /// Reads the settings file and puts the flags over it.
+    pub fn load(overrides: &Overrides) -> Result<Self, ConfigErrors> {
+        let overrides = overrides.given();
+        let mut problems = Vec::new();
+        let (name, text) = match &overrides.config {
+            Some(file) => (file.display().to_string(), fs::read_to_string(file)),
+            None => (FILE_NAME.to_owned(), default_file()),
+        };
+        let text = text.unwrap_or_else(|error| {
+            problems.push(overrides.unreadable(&name, &error));
+            String::new()
+        });
+        Self::assemble(
+            Document {
+                name: &name,
+                text: &text,
+            },
+            &overrides,
+            problems,
+        )
+    }
+
+    /// Like [`Settings::load`], from a text in the place of a file.
+    pub fn from_text(text: &str, overrides: &Overrides) -> Result<Self, ConfigErrors> {
+        let document = Document {
+            name: FILE_NAME,
+            text,
+        };
+        Self::assemble(document, &overrides.given(), Vec::new())
+    }
+
+    fn assemble(
+        document: Document<'_>,
+        overrides: &Overrides,
+        mut problems: Vec<Problem>,
+    ) -> Result<Self, ConfigErrors> {
+        let mut settings = Self::shipped();
+        settings.read(document, overrides, &mut problems);
+        problems.sort_by_key(|problem| match problem.origin {
+            Origin::File { line, .. } => line,
+            Origin::Flag(_) => Some(usize::MAX),
+        });
+        overrides.apply(&mut settings, &mut problems);
+        ConfigErrors::unless_none(problems)?;
+        Ok(settings)
+    }
+
+    fn shipped() -> Self {
+        let mut settings = Self::unset();
+        let mut problems = Vec::new();
+        let document = Document {
+            name: "ropeline.default.toml",
+            text: SHIPPED,
+        };
+        settings.read(document, &Overrides::default(), &mut problems);
+        assert_eq!(problems, [], "the tests read the shipped file too");
+        settings
+    }
+
+    /// Stands in for the defaults while the shipped file, which leaves nothing out, is read.
+    fn unset() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            data: PathBuf::new(),
+            store: StoreChoice::Embedded,
+            public_url: None,
+            cors_origins: Vec::new(),
+            admin_key: None,
+            token_ttl: Duration::ZERO,
+            limits: Limits::default(),
+            log: LogSettings {
+                format: LogFormat::Text,
+                level: String::new(),
+            },
+            rooms: BTreeMap::new(),
+        }
+    }
+
+    /// Puts what the file says in the place of what held so far.
+    fn read(&mut self, document: Document<'_>, overrides: &Overrides, problems: &mut Vec<Problem>) {
+        let table = match document.parse() {
+            Ok(table) => table,
+            Err(not_toml) => return problems.extend(not_toml),
+        };
+        let mut file = Section::root(document, &table, problems);
+        file.set(&mut self.listen, "listen", |v| address(text(v)?));
+        file.set(&mut self.data, "data", path);
+        file.set(&mut self.store, "store", |v| StoreChoice::parse(text(v)?));
+        file.set(&mut self.public_url, "public_url", |v| {
+            PublicUrl::parse(text(v)?).map(Some)
+        });
+        file.set(&mut self.cors_origins, "cors_origins", |v| {
+            texts(v)?.into_iter().map(web_origin).collect()
+        });
+        file.set(&mut self.token_ttl, "token_ttl", duration_within(TOKEN_TTL));
+        file.set(&mut self.admin_key, "admin_key_file", |v| {
+            let key_file = path(v)?;
+            // A key that is not going to be used need not be there.
+            if overrides.have_admin_key() {
+                return Ok(None);
+            }
+            AdminKey::read(&key_file).map(Some)
+        });
+        limits::read(&mut file, &mut self.limits);
+        log::read(&mut file, &mut self.log);
+        let defaults = self.default_policy();
+        self.rooms.extend(rooms::read(&mut file, &defaults));
+    }
+
+    fn default_policy(&self) -> Policy {
+        let shipped = self.rooms.get(&RoomId::main());
+        shipped.map_or_else(rooms::unset, |room| Policy::clone(&room.policy))
+    }
+}
+
+impl StoreChoice {
+    /// As it is written in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+        }
+    }
+
+    /// Takes the name or address of a store. An address may hold a password, so it is not repeated.
+    fn parse(text: &str) -> Result<Self, Wrong> {
+        if text == "embedded" {
+            return Ok(Self::Embedded);
+        }
+        let named = if text.starts_with("redis") {
+            "Redis"
+        } else {
+            "this"
+        };
+        Err(Wrong::meant(
+            format!("{named} is not a store of this version, which has: embedded"),
+            "\"embedded\"",
+        ))
+    }
+}
+
+/// The settings file of the working directory; nothing if there is none.
+fn default_file() -> io::Result<String> {
+    match fs::read_to_string(FILE_NAME) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
+}

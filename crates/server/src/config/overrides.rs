@@ -1,0 +1,178 @@
+//! What the command line and the environment say.
+
+use std::{fmt, io, path::PathBuf};
+
+use super::{
+    Settings, StoreChoice,
+    admin_key::AdminKey,
+    keys,
+    problem::{Origin, Problem},
+    value::{self, Wrong},
+};
+
+/// Settings given by flag or environment variable, as text; they beat those of the file.
+///
+/// An empty text counts as not given, since that is how compose files leave a variable out.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// The settings file; without it `ropeline.toml` is read if there is one.
+    pub config: Option<PathBuf>,
+    /// Address and port.
+    pub listen: Option<String>,
+    /// The data directory.
+    pub data: Option<PathBuf>,
+    /// Where rooms are kept.
+    pub store: Option<String>,
+    /// The operators' key.
+    pub admin_key: Option<String>,
+    /// A file that holds the operators' key; beaten by the key itself.
+    pub admin_key_file: Option<PathBuf>,
+}
+
+/// How a setting is named outside the file.
+#[derive(Debug, Clone, Copy)]
+struct Flag {
+    key: &'static str,
+    /// As it is typed.
+    typed: &'static str,
+    /// Both names, for people.
+    names: &'static str,
+}
+
+const LISTEN: Flag = Flag {
+    key: "listen",
+    typed: "--listen",
+    names: "--listen (or ROPELINE_LISTEN)",
+};
+const STORE: Flag = Flag {
+    key: "store",
+    typed: "--store",
+    names: "--store (or ROPELINE_STORE)",
+};
+const ADMIN_KEY_FILE: Flag = Flag {
+    key: "admin_key_file",
+    typed: "--admin-key-file",
+    names: "--admin-key-file",
+};
+const ADMIN_KEY: &str = "--admin-key (or ROPELINE_ADMIN_KEY)";
+const CONFIG: &str = "--config (or ROPELINE_CONFIG)";
+
+impl Overrides {
+    /// The same without what is empty.
+    pub(super) fn given(&self) -> Self {
+        let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let path =
+            |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        Self {
+            config: path(&self.config),
+            listen: text(&self.listen),
+            data: path(&self.data),
+            store: text(&self.store),
+            admin_key: text(&self.admin_key),
+            admin_key_file: path(&self.admin_key_file),
+        }
+    }
+
+    /// Whether the operators' key is given, in whichever way.
+    pub(super) fn have_admin_key(&self) -> bool {
+        self.admin_key.is_some() || self.admin_key_file.is_some()
+    }
+
+    /// Says that the settings file cannot be read.
+    pub(super) fn unreadable(&self, name: &str, error: &io::Error) -> Problem {
+        let origin = match self.config {
+            Some(_) => Origin::Flag(CONFIG),
+            None => Origin::File {
+                name: name.into(),
+                line: None,
+            },
+        };
+        let instead = match error.kind() {
+            io::ErrorKind::NotFound => {
+                format!("name a file that exists; to begin one: ropeline config default > {name}")
+            }
+            _ => "it must be a text file in UTF-8 that this user may read".into(),
+        };
+        Problem {
+            origin,
+            key: String::new(),
+            wrong: format!("{name} cannot be read: {error}"),
+            instead,
+        }
+    }
+
+    /// Puts what is given in the place of what the file says.
+    pub(super) fn apply(&self, settings: &mut Settings, problems: &mut Vec<Problem>) {
+        let mut note = |flag: Flag, wrong: &Wrong| problems.push(flag.refuse(wrong));
+        match self.listen.as_deref().map(value::address) {
+            Some(Ok(listen)) => settings.listen = listen,
+            Some(Err(wrong)) => note(LISTEN, &wrong),
+            None => {}
+        }
+        if let Some(data) = &self.data {
+            settings.data.clone_from(data);
+        }
+        match self.store.as_deref().map(StoreChoice::parse) {
+            Some(Ok(store)) => settings.store = store,
+            Some(Err(wrong)) => note(STORE, &wrong),
+            None => {}
+        }
+        match (&self.admin_key, &self.admin_key_file) {
+            (Some(key), _) => match AdminKey::parse(key) {
+                Ok(key) => settings.admin_key = Some(key),
+                Err(wrong) => problems.push(bad_key(wrong)),
+            },
+            (None, Some(file)) => match AdminKey::read(file) {
+                Ok(key) => settings.admin_key = Some(key),
+                Err(wrong) => note(ADMIN_KEY_FILE, &wrong),
+            },
+            (None, None) => {}
+        }
+    }
+}
+
+impl Flag {
+    fn refuse(self, wrong: &Wrong) -> Problem {
+        let example = keys::example(&keys::FILE, self.key);
+        let (lead, value) = match &wrong.instead {
+            Some(value) => ("write", value.as_str()),
+            None => ("for example", example),
+        };
+        Problem {
+            origin: Origin::Flag(self.names),
+            key: self.key.into(),
+            wrong: wrong.what.clone(),
+            instead: format!("{lead}: {} {}", self.typed, value.trim_matches('"')),
+        }
+    }
+}
+
+fn bad_key(wrong: Wrong) -> Problem {
+    Problem {
+        origin: Origin::Flag(ADMIN_KEY),
+        key: "admin_key".into(),
+        wrong: wrong.what,
+        instead: "for example the output of: openssl rand -hex 24".into(),
+    }
+}
+
+impl fmt::Debug for Overrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            config,
+            listen,
+            data,
+            store,
+            admin_key,
+            admin_key_file,
+        } = self;
+        f.debug_struct("Overrides")
+            .field("config", config)
+            .field("listen", listen)
+            .field("data", data)
+            .field("store", store)
+            .field("admin_key", &admin_key.as_ref().map(|_| "…"))
+            .field("admin_key_file", admin_key_file)
+            .finish()
+    }
+}

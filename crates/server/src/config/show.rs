@@ -1,0 +1,89 @@
+//! Writes settings as a file that means the same.
+
+use ropeline_web::Limits;
+
+use super::{LogSettings, Settings, figures, span};
+
+impl Settings {
+    /// The settings as TOML, with the operators' key left out.
+    pub fn to_toml(&self) -> String {
+        let mut lines = self.file_lines();
+        lines.extend(limits_lines(&self.limits));
+        lines.extend(log_lines(&self.log));
+        for (id, room) in &self.rooms {
+            lines.extend([String::new(), format!("[rooms.{id}]")]);
+            lines.extend(figures::toml_lines(&room.policy));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    fn file_lines(&self) -> Vec<String> {
+        let origins: Vec<_> = self.cors_origins.iter().map(|o| quoted(o)).collect();
+        let mut lines = vec![
+            format!("listen = \"{}\"", self.listen),
+            format!("data = {}", quoted(&self.data.to_string_lossy())),
+            format!("store = \"{}\"", self.store.as_str()),
+        ];
+        if let Some(url) = &self.public_url {
+            lines.push(format!("public_url = {}", quoted(url.as_str())));
+        }
+        lines.push(format!("cors_origins = [{}]", origins.join(", ")));
+        lines.push(format!("token_ttl = \"{}\"", span::format(self.token_ttl)));
+        lines.push(match self.admin_key {
+            Some(_) => "# The admin key is given, and not shown.".into(),
+            None => {
+                "# The admin key is not given: it is made and kept in the data directory.".into()
+            }
+        });
+        lines
+    }
+}
+
+fn limits_lines(limits: &Limits) -> Vec<String> {
+    let Limits {
+        connections_max,
+        first_byte,
+        header,
+        idle,
+        body,
+        write_stall,
+        drain,
+        body_bytes_max,
+        headers_max,
+        head_bytes_max,
+    } = limits;
+    let mut lines = vec![String::new(), "[limits]".into()];
+    for (key, count) in [
+        ("connections_max", connections_max),
+        ("body_bytes_max", body_bytes_max),
+        ("headers_max", headers_max),
+        ("head_bytes_max", head_bytes_max),
+    ] {
+        lines.push(format!("{key} = {count}"));
+    }
+    for (key, length) in [
+        ("first_byte", first_byte),
+        ("header", header),
+        ("body", body),
+        ("idle", idle),
+        ("write_stall", write_stall),
+        ("drain", drain),
+    ] {
+        lines.push(format!("{key} = \"{}\"", span::format(*length)));
+    }
+    lines
+}
+
+fn log_lines(log: &LogSettings) -> [String; 4] {
+    [
+        String::new(),
+        "[log]".into(),
+        format!("format = \"{}\"", log.format.as_str()),
+        format!("level = {}", quoted(&log.level)),
+    ]
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

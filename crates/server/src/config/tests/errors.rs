@@ -1,0 +1,252 @@
+use super::*;
+
+#[test]
+fn every_problem_is_told_with_its_line_and_what_to_write() {
+    let text = r#"listen = "localhost:80"
+cors_origin = []
+token_ttl = 7
+
+[log]
+level = "inof"
+
+[rooms.main]
+evry = "5s"
+batch = "50"
+every = 5
+public_url = "https://t.example"
+
+[rooms.Main]
+batch = 1
+"#;
+    let flags = Overrides {
+        listen: Some(":9000".into()),
+        store: Some("redis://user:secret@cache".into()),
+        ..Overrides::default()
+    };
+    let errors = Settings::from_text(text, &flags).unwrap_err();
+    assert_eq!(
+        errors.to_string(),
+        "\
+the settings have 11 problems
+
+  ropeline.toml:1: listen
+    must be an IP address and a port
+    write: listen = \"127.0.0.1:80\"
+
+  ropeline.toml:2: cors_origin
+    is not a setting
+    did you mean: cors_origins
+
+  ropeline.toml:3: token_ttl
+    must have a unit, in quotes: \"7s\", \"7m\", \"7h\" or \"7d\"
+    for example: token_ttl = \"7d\"
+
+  ropeline.toml:6: log.level
+    must be one of off, error, warn, info, debug, trace, or part=level pairs after it, divided by commas without spaces
+    for example: level = \"info\"
+
+  ropeline.toml:9: rooms.main.evry
+    is not a setting
+    did you mean: every
+
+  ropeline.toml:10: rooms.main.batch
+    must be a whole number without quotes, not text
+    for example: batch = 50
+
+  ropeline.toml:11: rooms.main.every
+    must have a unit, in quotes: \"5s\", \"5m\", \"5h\" or \"5d\"
+    for example: every = \"5s\"
+
+  ropeline.toml:12: rooms.main.public_url
+    is not a setting
+    move public_url above the first [section] of the file
+
+  ropeline.toml:14: rooms.Main
+    a room id has 1 to 64 characters of a-z, 0-9 and -
+    for example: [rooms.main]
+
+  --listen (or ROPELINE_LISTEN)
+    must be an IP address and a port
+    write: --listen 0.0.0.0:9000
+
+  --store (or ROPELINE_STORE)
+    Redis is not a store of this version, which has: embedded
+    write: --store embedded"
+    );
+}
+
+#[test]
+fn each_wrong_value_of_the_file_is_told_why() {
+    for (text, key, wrong) in [
+        (
+            "listen = 8080",
+            "listen",
+            "must be text in quotes, not a number",
+        ),
+        ("data = ''", "data", "must not be empty"),
+        (
+            "store = 'postgres://x'",
+            "store",
+            "this is not a store of this version, which has: embedded",
+        ),
+        (
+            "public_url = 'https://a.example/queue'",
+            "public_url",
+            "must end after the host or port, without a path",
+        ),
+        (
+            "cors_origins = 'https://a.example'",
+            "cors_origins",
+            "must be a list in brackets, not text",
+        ),
+        (
+            "cors_origins = ['*']",
+            "cors_origins",
+            "must name each site: \"*\" would let in all",
+        ),
+        (
+            "token_ttl = '59s'",
+            "token_ttl",
+            "must be between 1m and 30d",
+        ),
+        (
+            "token_ttl = '31d'",
+            "token_ttl",
+            "must be between 1m and 30d",
+        ),
+        (
+            "token_ttl = '1 week'",
+            "token_ttl",
+            "must be a whole number with a unit: ms, s, m, h or d",
+        ),
+        (
+            "admin_key_file = '/nowhere'",
+            "admin_key_file",
+            "/nowhere cannot be read: No such file or directory (os error 2)",
+        ),
+        ("limits = 5", "limits", "must be a section, not a number"),
+        (
+            "limits.connections_max = 0",
+            "limits.connections_max",
+            "must be between 1 and 1000000",
+        ),
+        (
+            "limits.idle = '2h'",
+            "limits.idle",
+            "must be between 100ms and 1h",
+        ),
+        (
+            "log.format = 'xml'",
+            "log.format",
+            "must be \"text\" or \"json\"",
+        ),
+    ] {
+        told(text, key, wrong);
+    }
+}
+
+#[test]
+fn each_wrong_value_of_a_room_is_told_why() {
+    for (text, key, wrong) in [
+        (
+            "rooms.vip = 'x'",
+            "rooms.vip",
+            "must be a section, not text",
+        ),
+        (
+            "rooms.vip.batch = -1",
+            "rooms.vip.batch",
+            "must be a whole number that is not below 0",
+        ),
+        (
+            "rooms.vip.batch = 0",
+            "rooms.vip.batch",
+            "must be between 1 and 1,000,000,000",
+        ),
+        (
+            "rooms.vip.every = '1s'",
+            "rooms.vip.batch",
+            "batch or active_max must be set: without either, everybody would be let in",
+        ),
+        (
+            "rooms.vip.preset = 'seed-003'",
+            "rooms.vip.preset",
+            "must be one of seed-000, seed-001, seed-002, seed-004",
+        ),
+        (
+            "rooms.vip = { batch = 1, identity = 'jwt' }",
+            "rooms.vip.identity",
+            "\"jwt\" is not in this version; it must be \"open\" or \"anonymous\"",
+        ),
+        (
+            "rooms.vip = { batch = 1, identity = 'none' }",
+            "rooms.vip.identity",
+            "must be \"open\" or \"anonymous\"",
+        ),
+        (
+            "rooms.vip = { batch = 1, pass_ttl = '1h' }",
+            "rooms.vip.pass_max",
+            "must be 0 (no bound), or at least pass_ttl and at most 30 days (pass_ttl is 1h); \
+             left out, it is 30m",
+        ),
+    ] {
+        told(text, key, wrong);
+    }
+}
+
+/// Asserts that this is the one thing that a file with this text is told.
+#[track_caller]
+fn told(text: &str, key: &str, wrong: &str) {
+    let errors = errors(text);
+    let pair = |problem: &Problem| (problem.key.clone(), problem.wrong.clone());
+    let found: Vec<_> = errors.problems().iter().map(pair).collect();
+    assert_eq!(found, [(key.to_owned(), wrong.to_owned())], "{text}");
+}
+
+#[test]
+fn settings_of_later_versions_are_not_settings_yet() {
+    for key in ["trusted_proxies", "return_hosts", "database", "admin_key"] {
+        let errors = errors(&format!("{key} = 'x'"));
+        assert_eq!(errors.problems()[0].key, key);
+        assert_eq!(errors.problems()[0].wrong, "is not a setting");
+    }
+}
+
+#[test]
+fn text_that_is_not_toml_is_told_with_its_line() {
+    let errors = errors("listen = \"127.0.0.1:80\"\n\n[rooms.main\nbatch = 5\n");
+    let first = &errors.problems()[0];
+    assert_eq!(first.origin.to_string(), "ropeline.toml:3");
+    assert!(first.wrong.starts_with("is not TOML: "), "{}", first.wrong);
+}
+
+#[test]
+fn each_line_that_is_not_toml_is_told_once() {
+    let errors = errors("listen = \nstore = [ = = =\n]\n[log]\nlevel = info\n");
+    let lines: Vec<_> = errors
+        .problems()
+        .iter()
+        .map(|problem| problem.origin.to_string())
+        .collect();
+    assert_eq!(
+        lines,
+        ["ropeline.toml:1", "ropeline.toml:2", "ropeline.toml:5"]
+    );
+}
+
+#[test]
+fn a_key_written_twice_is_an_error() {
+    let errors = errors("listen = \"127.0.0.1:80\"\nlisten = \"127.0.0.1:81\"\n");
+    assert_eq!(errors.problems()[0].origin.to_string(), "ropeline.toml:2");
+}
+
+#[test]
+fn a_wrong_key_of_the_admin_is_not_repeated() {
+    let flags = Overrides {
+        admin_key: Some("two words".into()),
+        ..Overrides::default()
+    };
+    let errors = Settings::from_text("", &flags).unwrap_err().to_string();
+    assert!(errors.contains("--admin-key (or ROPELINE_ADMIN_KEY)"));
+    assert!(!errors.contains("two words"));
+}

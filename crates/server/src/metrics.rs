@@ -1,0 +1,161 @@
+//! Figures for Prometheus.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use http::StatusCode;
+use prometheus::{
+    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
+};
+use ropeline_core::View;
+use ropeline_store::{Health, Store};
+use ropeline_web::{Observe, OpenConnections};
+
+/// What is counted while requests are answered, and what is read off the rooms when somebody asks.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    answers: [IntCounter; 5],
+    seconds: Histogram,
+    connections: IntGauge,
+    store_up: IntGauge,
+    gauges: IntGaugeVec,
+    totals: IntCounterVec,
+    open: Mutex<OpenConnections>,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let registry = Registry::new_custom(Some("ropeline".to_owned()), None)
+            .expect("the prefix is a valid name");
+        let answers = IntCounterVec::new(
+            Opts::new("http_answers_total", "Answers by class of status"),
+            &["status"],
+        )
+        .expect("valid names");
+        let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+        let seconds = Histogram::with_opts(
+            HistogramOpts::new(
+                "http_answer_seconds",
+                "Time from a request's head to its answer's",
+            )
+            .buckets(vec![
+                0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.05, 0.25, 1.0, 5.0,
+            ]),
+        )
+        .expect("valid buckets");
+        let metrics = Self {
+            answers: classes.map(|class| answers.with_label_values(&[class])),
+            seconds,
+            connections: gauge("http_connections", "Open connections"),
+            store_up: gauge("store_up", "Whether the store takes joins"),
+            gauges: IntGaugeVec::new(
+                Opts::new("room_visitors", "Visitors of a room by where they are"),
+                &["room", "where"],
+            )
+            .expect("valid names"),
+            totals: IntCounterVec::new(
+                Opts::new(
+                    "room_events_total",
+                    "What happened in a room since it began",
+                ),
+                &["room", "event"],
+            )
+            .expect("valid names"),
+            open: Mutex::default(),
+            registry,
+        };
+        metrics.register(&answers);
+        metrics
+    }
+
+    fn register(&self, answers: &IntCounterVec) {
+        let all: [Box<dyn prometheus::core::Collector>; 6] = [
+            Box::new(answers.clone()),
+            Box::new(self.seconds.clone()),
+            Box::new(self.connections.clone()),
+            Box::new(self.store_up.clone()),
+            Box::new(self.gauges.clone()),
+            Box::new(self.totals.clone()),
+        ];
+        for collector in all {
+            self.registry
+                .register(collector)
+                .expect("each name is used once");
+        }
+    }
+
+    /// Says where the number of open connections can be read.
+    pub(crate) fn watch(&self, open: OpenConnections) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+    }
+
+    /// The figures as text. One caller at a time, since totals are set anew.
+    pub(crate) fn render(&self, store: &dyn Store) -> String {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        self.connections.set(signed(open.get() as u64));
+        self.store_up.set(i64::from(store.health() == Health::Up));
+        self.gauges.reset();
+        self.totals.reset();
+        for room in store.rooms() {
+            if let Some(seen) = store.view(&room) {
+                self.take_room(room.as_str(), &seen.view);
+            }
+        }
+        TextEncoder::new()
+            .encode_to_string(&self.registry.gather())
+            .unwrap_or_default()
+    }
+
+    fn take_room(&self, room: &str, view: &View) {
+        let places = [
+            ("waiting", view.waiting()),
+            ("active", view.inside),
+            ("aside", view.aside),
+            ("door", view.door),
+        ];
+        for (place, count) in places {
+            self.gauges
+                .with_label_values(&[room, place])
+                .set(signed(count));
+        }
+        let counters = &view.header.counters;
+        let events = [
+            ("joined", view.header.issued.0),
+            ("admitted", counters.admitted),
+            ("expired", counters.expired),
+            ("finished", counters.finished),
+            ("left", counters.left),
+            ("revoked", counters.revoked),
+            ("stepped_over", counters.stepped_over),
+            ("missed", counters.missed),
+            ("restored", counters.restored),
+        ];
+        for (event, count) in events {
+            self.totals.with_label_values(&[room, event]).inc_by(count);
+        }
+    }
+}
+
+/// Lets the HTTP server report to shared metrics.
+#[derive(Debug)]
+pub(crate) struct Observer(pub(crate) std::sync::Arc<Metrics>);
+
+impl Observe for Observer {
+    fn answered(&self, status: StatusCode, took: Duration) {
+        let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
+        self.0.answers[class].inc();
+        self.0.seconds.observe(took.as_secs_f64());
+    }
+}
+
+fn gauge(name: &str, help: &str) -> IntGauge {
+    IntGauge::new(name, help).expect("valid name")
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

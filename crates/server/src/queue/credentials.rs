@@ -1,0 +1,187 @@
+//! The queue token of a request, wherever it travels.
+
+use axum::extract::FromRequestParts;
+use http::{HeaderMap, HeaderValue, header::COOKIE, request::Parts};
+use ropeline_core::RoomId;
+use ropeline_store::Seen;
+use ropeline_web::{Problem, Query};
+use serde::Deserialize;
+
+use crate::{app::App, error::ApiError, token::Ticket};
+
+/// Who asks: the token from `X-Queue-Token`, else from the seed's plain `token`, else from the cookie of the
+/// room that `?room=` names.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    /// The room that the query names.
+    pub(crate) room: Option<RoomId>,
+    /// The token as it came.
+    pub(crate) token: Option<String>,
+    /// The highest version that the client has seen.
+    version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct RoomQuery {
+    room: Option<RoomId>,
+}
+
+impl FromRequestParts<App> for Asking {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let room = match parts.uri.query() {
+            None => None,
+            Some(_) => {
+                Query::<RoomQuery>::from_request_parts(parts, app)
+                    .await?
+                    .0
+                    .room
+            }
+        };
+        let headers = &parts.headers;
+        let token = header_token(headers).or_else(|| {
+            let room = room.as_ref().map_or("main", RoomId::as_str);
+            app.cookies.find(headers.get_all(COOKIE), room)
+        });
+        // A version that cannot be read is as good as none: nobody loses a place over it.
+        let version = text(headers, "x-queue-version").and_then(|text| text.parse().ok());
+        Ok(Self {
+            token: token.map(str::to_owned),
+            room,
+            version,
+        })
+    }
+}
+
+impl Asking {
+    /// The ticket of a genuine token and the picture of its room, at least as new as what the client has
+    /// seen; refused if the query names another room, or if the room was made anew since.
+    pub(crate) async fn ticket(&self, app: &App) -> Result<(Ticket, Seen), ApiError> {
+        let token = self.token.as_deref().ok_or(ApiError::TokenInvalid)?;
+        let ticket = verified(app, token)?;
+        if self
+            .room
+            .as_ref()
+            .is_some_and(|room| *room != ticket.claims.aud)
+        {
+            return Err(ApiError::TokenInvalid);
+        }
+        let room = &ticket.claims.aud;
+        let mut seen = app.seen(room)?;
+        if self
+            .version
+            .is_some_and(|version| version > seen.view.header.version)
+        {
+            app.store.refresh(room).await;
+            seen = app.seen(room)?;
+        }
+        if seen.view.header.epoch != ticket.claims.epoch {
+            return Err(ApiError::TokenEnded(ropeline_core::Ending::Gone));
+        }
+        Ok((ticket, seen))
+    }
+}
+
+pub(crate) fn verified(app: &App, token: &str) -> Result<Ticket, ApiError> {
+    app.keys
+        .load()
+        .verify(token, app.now())
+        .map_err(|_| ApiError::TokenInvalid)
+}
+
+pub(crate) fn header_token(headers: &HeaderMap) -> Option<&str> {
+    text(headers, "x-queue-token").or_else(|| text(headers, "token"))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// How the token travels as a cookie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cookies {
+    /// Over plain HTTP, as on a developer's machine.
+    Plain,
+    /// Over HTTPS: the browser makes sure that nobody else can set it.
+    HostOnly,
+}
+
+impl Cookies {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Plain => "rl_",
+            Self::HostOnly => "__Host-rl_",
+        }
+    }
+
+    /// The token of a room's cookie.
+    pub(crate) fn find<'a>(
+        self,
+        cookies: impl IntoIterator<Item = &'a HeaderValue>,
+        room: &str,
+    ) -> Option<&'a str> {
+        let cookies = cookies.into_iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies
+            .flat_map(|line| line.split(';'))
+            .filter_map(|p| p.split_once('='));
+        pairs.find_map(|(name, token)| {
+            (name.trim().strip_prefix(self.prefix())? == room).then(|| token.trim())
+        })
+    }
+
+    /// The header that gives a token to the browser for so many seconds; none takes it away.
+    pub(crate) fn set(self, room: &RoomId, token: &str, seconds: u64) -> HeaderValue {
+        let secure = if self == Self::HostOnly {
+            "; Secure"
+        } else {
+            ""
+        };
+        let text = format!(
+            "{}{room}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}",
+            self.prefix()
+        );
+        HeaderValue::try_from(text).expect("a room id and a token are visible ASCII")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rooms_cookie_is_found_among_others() {
+        let mut headers = HeaderMap::new();
+        headers.append(
+            COOKIE,
+            HeaderValue::from_static("a=1; rl_main-2=wrong; rl_main=right"),
+        );
+        headers.append(
+            COOKIE,
+            HeaderValue::from_static("__Host-rl_main=host; rl_x"),
+        );
+        assert_eq!(
+            Cookies::Plain.find(headers.get_all(COOKIE), "main"),
+            Some("right")
+        );
+        assert_eq!(
+            Cookies::HostOnly.find(headers.get_all(COOKIE), "main"),
+            Some("host")
+        );
+        assert_eq!(Cookies::Plain.find(headers.get_all(COOKIE), "x"), None);
+    }
+
+    #[test]
+    fn scripts_and_other_sites_never_see_the_cookie() {
+        let set = Cookies::HostOnly.set(&RoomId::main(), "t", 60);
+        assert_eq!(
+            set.to_str().unwrap(),
+            "__Host-rl_main=t; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure"
+        );
+        let set = Cookies::Plain.set(&RoomId::main(), "t", 0);
+        assert_eq!(
+            set.to_str().unwrap(),
+            "rl_main=t; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! Joining the line, or resuming a place in it.
+
+use axum::{
+    extract::{FromRequestParts, State},
+    response::{IntoResponse, Response},
+};
+use http::{
+    HeaderValue, StatusCode,
+    header::{COOKIE, SET_COOKIE},
+    request::Parts,
+};
+use ropeline_core::{
+    Claims, FORMAT, Identity, JoinKey, Joined, Joiner, LANE_MAIN, RoomId, Standing, UserId, Visitor,
+};
+use ropeline_store::Seen;
+use ropeline_web::{Json, Problem};
+use serde::{Deserialize, Deserializer, de};
+use sha2::{Digest, Sha256};
+
+use super::{
+    credentials::{header_token, verified},
+    place::{Place, PlaceView},
+};
+use crate::{
+    app::App,
+    error::ApiError,
+    token::{ISSUER, Ticket, random},
+};
+
+/// The body of a join.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct JoinRequest {
+    room: Option<RoomId>,
+    #[serde(default, deserialize_with = "user_id")]
+    user_id: Option<UserId>,
+}
+
+/// What the headers of a join say beside its body.
+#[derive(Debug)]
+pub(crate) struct JoinHeaders {
+    key: Option<String>,
+    token: Option<String>,
+    /// Which of them matters is known only when the body has named the room.
+    cookies: Vec<HeaderValue>,
+}
+
+/// Somebody who is answered with a place.
+struct Holding {
+    ticket: Ticket,
+    token: String,
+    place: Place,
+    seen: Seen,
+    status: StatusCode,
+}
+
+pub(crate) async fn join(
+    State(app): State<App>,
+    headers: JoinHeaders,
+    Json(request): Json<JoinRequest>,
+) -> Result<Response, Problem> {
+    let room = request.room.unwrap_or_else(RoomId::main);
+    let seen = app.seen(&room)?;
+    if request.user_id.is_some() && seen.view.header.policy.identity == Identity::Anonymous {
+        let message = "this room takes visitors without user ids only".to_owned();
+        return Err(ApiError::Field {
+            field: "userId",
+            message,
+        }
+        .into());
+    }
+    let resumed = resume(&app, &room, &headers, request.user_id.as_ref(), seen).await?;
+    let holding = match resumed {
+        Some(holding) => holding,
+        None => enter_line(&app, room, request.user_id, headers.key).await?,
+    };
+    Ok(answer(&app, &holding))
+}
+
+/// The place of the token in hand, if it is live and not somebody else's.
+async fn resume(
+    app: &App,
+    room: &RoomId,
+    headers: &JoinHeaders,
+    user: Option<&UserId>,
+    mut seen: Seen,
+) -> Result<Option<Holding>, ApiError> {
+    let cookie = || app.cookies.find(&headers.cookies, room.as_str());
+    let token = headers.token.as_deref().or_else(cookie);
+    let Some((token, Ok(ticket))) = token.map(|token| (token, verified(app, token))) else {
+        return Ok(None);
+    };
+    let same_visitor = user.is_none_or(|user| ticket.holder.visitor == Visitor::user(user));
+    let same_room = ticket.claims.aud == *room && ticket.claims.epoch == seen.view.header.epoch;
+    if !same_visitor || !same_room {
+        return Ok(None);
+    }
+    let place = match Place::of(app, &ticket, &mut seen).await {
+        Err(ApiError::TokenEnded(_)) => return Ok(None),
+        place => place?,
+    };
+    Ok(Some(Holding {
+        token: token.to_owned(),
+        ticket,
+        place,
+        seen,
+        status: StatusCode::OK,
+    }))
+}
+
+/// A new place, or the one that this very request was answered with before.
+async fn enter_line(
+    app: &App,
+    room: RoomId,
+    user: Option<UserId>,
+    key: Option<String>,
+) -> Result<Holding, ApiError> {
+    let keys = app.keys.load();
+    let (joiner, may_resume) = match (user, key) {
+        (Some(user), key) => {
+            let key = key.map(|key| join_key(&key, &user));
+            (
+                Joiner {
+                    visitor: Visitor::user(&user),
+                    key,
+                },
+                false,
+            )
+        }
+        // The visitor's name comes from the key, so whoever has the key has the place.
+        (None, Some(key)) => (
+            Joiner {
+                visitor: keys.visitor_of_key(room.as_str(), &key),
+                key: None,
+            },
+            true,
+        ),
+        (None, None) => {
+            let visitor = Visitor::anonymous(u128::from_ne_bytes(random()));
+            (Joiner { visitor, key: None }, false)
+        }
+    };
+    let visitor = joiner.visitor.clone();
+    let (joined, standing) = app.store.join(&room, joiner).await?;
+    let (ordinal, status) = match joined {
+        Joined::New(ordinal) => (ordinal, StatusCode::CREATED),
+        Joined::Repeated(ordinal) => (ordinal, StatusCode::OK),
+        Joined::Already(ordinal) if may_resume => (ordinal, StatusCode::OK),
+        Joined::Already(_) => return Err(ApiError::Duplicated),
+        Joined::KeyReused => return Err(ApiError::KeyReused),
+        Joined::Closed => return Err(ApiError::RoomClosed),
+        Joined::Full => return Err(ApiError::RoomFull),
+    };
+    let seen = app.seen(&room)?;
+    let now_s = app.now().0 / 1_000;
+    let claims = Claims {
+        iss: ISSUER.to_owned(),
+        aud: room,
+        epoch: seen.view.header.epoch,
+        sub: visitor.as_str().to_owned(),
+        ord: ordinal,
+        lane: LANE_MAIN.to_owned(),
+        vfd: false,
+        ver: FORMAT,
+        iat: now_s,
+        exp: now_s + app.token_ttl_s,
+    };
+    let token = keys.sign(&claims);
+    let place = place_after_join(standing, &seen, ordinal)?;
+    let ticket = Ticket {
+        holder: ropeline_core::Holder { visitor, ordinal },
+        claims,
+    };
+    Ok(Holding {
+        ticket,
+        token,
+        place,
+        seen,
+        status,
+    })
+}
+
+/// A pass that ended between the join and now is told by the next status, not by the join.
+fn place_after_join(
+    standing: Standing,
+    seen: &Seen,
+    ordinal: ropeline_core::Ordinal,
+) -> Result<Place, ApiError> {
+    match standing {
+        Standing::Ended(_) => Ok(Place::AtDoor),
+        standing => Place::standing(standing, &seen.view, ordinal),
+    }
+}
+
+fn answer(app: &App, holding: &Holding) -> Response {
+    let Holding {
+        ticket,
+        token,
+        place,
+        seen,
+        status,
+    } = holding;
+    let view = PlaceView::of(token, &ticket.claims, *place, seen, app.now());
+    let cookie = app.cookies.set(&ticket.claims.aud, token, app.token_ttl_s);
+    (*status, [(SET_COOKIE, cookie)], Json(view)).into_response()
+}
+
+fn join_key(key: &str, user: &UserId) -> JoinKey {
+    let key: [u8; 32] = Sha256::digest(key).into();
+    let body: [u8; 32] = Sha256::digest(user.as_str()).into();
+    let (key, _) = key.split_first_chunk().expect("a digest has 32 bytes");
+    let (body, _) = body.split_first_chunk().expect("a digest has 32 bytes");
+    JoinKey {
+        key: u128::from_be_bytes(*key),
+        body: u64::from_be_bytes(*body),
+    }
+}
+
+impl FromRequestParts<App> for JoinHeaders {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+        const NAME: &str = "Idempotency-Key";
+        let key = parts.headers.get(NAME).map(|value| match value.to_str() {
+            Ok(key) if (1..=255).contains(&key.len()) => Ok(key.to_owned()),
+            _ => Err(ApiError::Header {
+                name: NAME,
+                message: "1 to 255 visible ASCII characters",
+            }),
+        });
+        Ok(Self {
+            key: key.transpose()?,
+            token: header_token(&parts.headers).map(str::to_owned),
+            cookies: parts.headers.get_all(COOKIE).into_iter().cloned().collect(),
+        })
+    }
+}
+
+/// A user id as text, or as an integer that stands for its decimal text.
+fn user_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<UserId>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a user id as text or integer")]
+    enum Raw {
+        Text(String),
+        Unsigned(u64),
+        Signed(i64),
+    }
+    let text = match Option::<Raw>::deserialize(deserializer)? {
+        None => return Ok(None),
+        Some(Raw::Text(text)) => text,
+        Some(Raw::Unsigned(number)) => number.to_string(),
+        Some(Raw::Signed(number)) => number.to_string(),
+    };
+    UserId::parse(&text).map(Some).map_err(de::Error::custom)
+}

@@ -1,0 +1,25 @@
+//! Giving up a place, or being done with a pass.
+
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, header::SET_COOKIE};
+
+use super::credentials::Asking;
+use crate::{app::App, error::ApiError};
+
+pub(crate) async fn leave(State(app): State<App>, asking: Asking) -> Result<Response, ApiError> {
+    match asking.ticket(&app).await {
+        Ok((ticket, _)) => {
+            app.store.leave(&ticket.claims.aud, ticket.holder).await?;
+            let forget = app.cookies.set(&ticket.claims.aud, "", 0);
+            Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, forget)]).into_response())
+        }
+        // What is gone already need not be left.
+        Err(ApiError::TokenEnded(_) | ApiError::NoSuchRoom(_)) => {
+            Ok(StatusCode::NO_CONTENT.into_response())
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,14 @@
+//! The queue routes: join, status, leave, verify.
+
+mod credentials;
+mod join;
+mod leave;
+mod place;
+mod status;
+mod verify;
+
+pub(crate) use credentials::Cookies;
+pub(crate) use join::join;
+pub(crate) use leave::leave;
+pub(crate) use status::status;
+pub(crate) use verify::verify;

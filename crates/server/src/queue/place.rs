@@ -1,0 +1,215 @@
+//! What a visitor is told about a place.
+
+use std::time::Duration;
+
+use ropeline_core::{
+    Claims, Estimate, Live, Located, Ordinal, Pass, RoomId, Standing, Timestamp, View, estimate,
+    poll_after,
+};
+use ropeline_store::Seen;
+use serde::Serialize;
+
+use crate::{app::App, error::ApiError, moment::Moment, token::Ticket};
+
+/// Where a live place is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// In line.
+    InLine { ahead: u64, behind: u64 },
+    /// Served before the line: nobody in line is ahead.
+    AtDoor,
+    /// Has a pass.
+    Inside(Pass),
+}
+
+impl Place {
+    /// Where the holder of a ticket is, who is thereby heard of. In line, this waits for nothing.
+    pub(crate) async fn of(app: &App, ticket: &Ticket, seen: &mut Seen) -> Result<Self, ApiError> {
+        let (room, ordinal) = (&ticket.claims.aud, ticket.holder.ordinal);
+        match seen.view.locate(ordinal) {
+            Located::InLine { ahead, behind } if !may_be_lost(&seen.view, ordinal) => {
+                app.store.mark(room, ordinal);
+                return Ok(Self::InLine { ahead, behind });
+            }
+            Located::Ended(ending) => return Err(ApiError::TokenEnded(ending)),
+            Located::Unknown => remember_issued(app, ticket, &seen.view).await?,
+            Located::InLine { .. } | Located::PassedBy => {}
+        }
+        let standing = app.store.ask(room, ticket.holder.clone()).await?;
+        *seen = app.seen(room)?;
+        Self::standing(standing, &seen.view, ordinal)
+    }
+
+    /// The place of somebody who stands so, as the view shows it.
+    pub(crate) fn standing(standing: Standing, view: &View, at: Ordinal) -> Result<Self, ApiError> {
+        match standing {
+            Standing::Live(Live::Inside(pass)) => Ok(Self::Inside(pass)),
+            Standing::Live(Live::AtDoor | Live::Aside(_)) => Ok(Self::AtDoor),
+            Standing::Ended(ending) => Err(ApiError::TokenEnded(ending)),
+            Standing::Live(Live::InLine) => match view.locate(at) {
+                Located::InLine { ahead, behind } => Ok(Self::InLine { ahead, behind }),
+                // Admitted or set aside since: the next poll tells.
+                _ => Ok(Self::AtDoor),
+            },
+            Standing::Lost | Standing::Unknown => Err(ApiError::TokenInvalid),
+        }
+    }
+
+    fn ahead(self) -> u64 {
+        match self {
+            Self::InLine { ahead, .. } => ahead,
+            Self::AtDoor | Self::Inside(_) => 0,
+        }
+    }
+
+    /// What the API calls position: one more than those ahead, and 0 inside.
+    pub(crate) fn position(self) -> u64 {
+        match self {
+            Self::Inside(_) => 0,
+            waiting => waiting.ahead() + 1,
+        }
+    }
+
+    /// The expected wait; none for who is inside, or while the room is paused.
+    fn wait(self, view: &View, now: Timestamp) -> Option<Estimate> {
+        match self {
+            Self::Inside(_) => None,
+            waiting => estimate(view, waiting.ahead(), now),
+        }
+    }
+
+    /// When to ask again.
+    pub(crate) fn poll_after_ms(self, view: &View, now: Timestamp, ordinal: Ordinal) -> u64 {
+        let wait = self.wait(view, now).map(|estimate| estimate.wait);
+        let salt = ordinal.0 ^ view.header.version.rotate_left(32);
+        millis(poll_after(wait, view.header.policy.presence_ttl, salt))
+    }
+}
+
+/// A place whose join the store may have forgotten is confirmed by asking for it.
+fn may_be_lost(view: &View, ordinal: Ordinal) -> bool {
+    view.header.lost.is_some_and(|lost| ordinal > lost.after)
+}
+
+/// The room has not given this ordinal, but we have signed it: the room's files are older than the token,
+/// as after a backup was put back. What is signed counts as given.
+async fn remember_issued(app: &App, ticket: &Ticket, view: &View) -> Result<(), ApiError> {
+    let mut memory = view.clone();
+    memory.header.issued = ticket.holder.ordinal;
+    app.store.merge(&ticket.claims.aud, memory.into()).await?;
+    Ok(())
+}
+
+/// The answer of join and status: every key always there, `null` where empty.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlaceView<'a> {
+    token: &'a str,
+    room: &'a RoomId,
+    user_id: Option<&'a str>,
+    ordinal: Ordinal,
+    status: &'static str,
+    position: u64,
+    ahead: u64,
+    behind: Option<u64>,
+    eta_seconds: Option<u64>,
+    eta_range: Option<EtaRange>,
+    admit_at: Option<Moment>,
+    issued_at: Moment,
+    expires_at: Option<Moment>,
+    remaining_seconds: Option<u64>,
+    poll_after_ms: u64,
+    version: u64,
+    as_of: Moment,
+    room_state: &'static str,
+    seats_left: Option<u64>,
+    message: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct EtaRange {
+    low: u64,
+    high: u64,
+}
+
+impl<'a> PlaceView<'a> {
+    /// The view of a place at `now`, the time of day.
+    pub(crate) fn of(
+        token: &'a str,
+        claims: &'a Claims,
+        place: Place,
+        seen: &Seen,
+        now: Timestamp,
+    ) -> Self {
+        let view = &*seen.view;
+        let room_now = view.now(now);
+        let poll_after_ms = place.poll_after_ms(view, room_now, claims.ord);
+        let base = Self {
+            token,
+            room: &claims.aud,
+            user_id: claims.sub.strip_prefix("u:"),
+            ordinal: claims.ord,
+            status: "WAITING",
+            position: place.position(),
+            ahead: place.ahead(),
+            behind: None,
+            eta_seconds: None,
+            eta_range: None,
+            admit_at: None,
+            issued_at: Moment(Timestamp(claims.iat * 1_000)),
+            expires_at: None,
+            remaining_seconds: None,
+            poll_after_ms,
+            version: view.header.version,
+            as_of: Moment(seen.fresh_at),
+            room_state: view.state_word(),
+            seats_left: None,
+            message: None,
+        };
+        match place {
+            Place::Inside(pass) => base.inside(pass, room_now, now),
+            Place::InLine { behind, .. } => base.waiting(behind, place.wait(view, room_now), now),
+            Place::AtDoor => base.waiting(view.waiting(), place.wait(view, room_now), now),
+        }
+    }
+
+    fn inside(self, pass: Pass, room_now: Timestamp, now: Timestamp) -> Self {
+        let left = room_now.until(pass.expires_at);
+        Self {
+            status: "ACTIVE",
+            eta_seconds: Some(0),
+            admit_at: Some(Moment(now - room_now.since(pass.since))),
+            expires_at: Some(Moment(now + left)),
+            remaining_seconds: Some(seconds_up(left)),
+            ..self
+        }
+    }
+
+    fn waiting(self, behind: u64, wait: Option<Estimate>, now: Timestamp) -> Self {
+        let Some(Estimate { wait, low, high }) = wait else {
+            return Self {
+                behind: Some(behind),
+                ..self
+            };
+        };
+        Self {
+            behind: Some(behind),
+            eta_seconds: Some(seconds_up(wait)),
+            eta_range: Some(EtaRange {
+                low: low.as_secs(),
+                high: seconds_up(high),
+            }),
+            admit_at: Some(Moment(now + wait)),
+            remaining_seconds: Some(seconds_up(wait)),
+            ..self
+        }
+    }
+}
+
+fn seconds_up(span: Duration) -> u64 {
+    span.as_secs() + u64::from(span.subsec_nanos() > 0)
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,50 @@
+//! Every route, on one screen.
+
+use axum::{
+    Router,
+    routing::{delete, get, post},
+};
+use http::{HeaderName, HeaderValue, Method, header};
+use tower_http::cors::CorsLayer;
+
+use crate::{admin, app::App, health, queue};
+
+pub(crate) fn router(app: App) -> Router {
+    Router::new()
+        .route("/api/v1/queue/tokens", post(queue::join))
+        .route("/api/v1/queue/tokens", delete(queue::leave))
+        .route("/api/v1/queue/status", get(queue::status))
+        .route("/api/v1/queue/verify", get(queue::verify))
+        .route("/api/v1/admin/rooms", get(admin::rooms))
+        .route("/api/v1/admin/rooms/{room}", get(admin::room))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .with_state(app)
+}
+
+/// Lets pages of these origins call the API from a browser; without any, nothing is added.
+pub(crate) fn cors(router: Router, origins: &[String]) -> Router {
+    if origins.is_empty() {
+        return router;
+    }
+    let origins = origins
+        .iter()
+        .filter_map(|origin| HeaderValue::try_from(origin).ok());
+    let own = [
+        "x-queue-token",
+        "token",
+        "x-queue-version",
+        "idempotency-key",
+        "x-request-id",
+    ];
+    let own = own.map(HeaderName::from_static);
+    let headers = own.into_iter().chain([header::CONTENT_TYPE]);
+    let layer = CorsLayer::new()
+        .allow_origin(origins.collect::<Vec<_>>())
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers(headers.collect::<Vec<_>>())
+        .expose_headers([header::RETRY_AFTER, HeaderName::from_static("x-request-id")])
+        .allow_credentials(true);
+    router.layer(layer)
+}

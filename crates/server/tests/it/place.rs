@@ -1,0 +1,160 @@
+//! A visitor's way through the line, as the API tells it.
+
+use ropeline_testing::http::Ask;
+use serde_json::json;
+
+use crate::app::{STATUS, TOKENS, TestApp, field, token};
+
+#[test]
+fn who_comes_into_an_empty_room_is_inside_at_once() {
+    let mut app = TestApp::new();
+    let reply = app.join("42");
+    assert_eq!(reply.status, 201);
+    let mut view = reply.json();
+    assert_eq!(view["token"].take().as_str().unwrap().split('.').count(), 3);
+    assert_eq!(
+        view,
+        json!({
+            "token": null, "room": "main", "userId": "42", "ordinal": 1, "status": "ACTIVE",
+            "position": 0, "ahead": 0, "behind": null, "etaSeconds": 0, "etaRange": null,
+            "admitAt": "2023-11-14T22:13:20.000Z", "issuedAt": "2023-11-14T22:13:20.000Z",
+            "expiresAt": "2023-11-14T22:14:20.000Z", "remainingSeconds": 60,
+            "pollAfterMs": view["pollAfterMs"], "version": 1, "asOf": "2023-11-14T22:13:20.000Z",
+            "roomState": "OPEN", "seatsLeft": null, "message": null,
+        })
+    );
+}
+
+#[test]
+fn who_waits_knows_how_many_are_ahead_and_behind_and_how_long() {
+    let mut app = TestApp::new();
+    app.token_of("inside");
+    app.token_of("first");
+    let token = app.token_of("second");
+    app.token_of("third");
+    let mut view = app.status(&token).json();
+    let poll = view["pollAfterMs"].take().as_u64().unwrap();
+    assert!(
+        (1_800..=2_000).contains(&poll),
+        "a tenth of the wait: {poll}"
+    );
+    assert_eq!(
+        view,
+        json!({
+            "token": token, "room": "main", "userId": "second", "ordinal": 3, "status": "WAITING",
+            "position": 2, "ahead": 1, "behind": 1, "etaSeconds": 20,
+            "etaRange": {"low": 20, "high": 20}, "admitAt": "2023-11-14T22:13:40.000Z",
+            "issuedAt": "2023-11-14T22:13:20.000Z", "expiresAt": null, "remainingSeconds": 20,
+            "pollAfterMs": null, "version": 4, "asOf": "2023-11-14T22:13:20.000Z",
+            "roomState": "OPEN", "seatsLeft": null, "message": null,
+        })
+    );
+}
+
+#[test]
+fn the_line_moves_and_a_pass_runs_out() {
+    let mut app = TestApp::new();
+    app.token_of("first");
+    let token = app.token_of("second");
+    assert_eq!(field(&app.status(&token), "status"), "WAITING");
+    app.advance(10);
+    assert_eq!(field(&app.status(&token), "status"), "ACTIVE");
+    app.advance(59);
+    assert_eq!(field(&app.status(&token), "remainingSeconds"), 1);
+    app.advance(1);
+    let over = app.status(&token);
+    assert_eq!((over.status, over.code().as_str()), (401, "TOKEN_EXPIRED"));
+}
+
+#[test]
+fn status_renews_nothing() {
+    let mut app = TestApp::new();
+    let token = app.token_of("ann");
+    app.advance(30);
+    assert_eq!(field(&app.status(&token), "remainingSeconds"), 30);
+    assert_eq!(field(&app.status(&token), "remainingSeconds"), 30);
+}
+
+#[test]
+fn leaving_the_line_moves_those_behind_up_and_can_be_repeated() {
+    let mut app = TestApp::new();
+    app.token_of("inside");
+    let leaving = app.token_of("leaving");
+    let behind = app.token_of("behind");
+    assert_eq!(field(&app.status(&behind), "ahead"), 1);
+    for _ in 0..2 {
+        let reply = app.send(Ask::delete(TOKENS).token(&leaving));
+        assert_eq!((reply.status, reply.body.len()), (204, 0));
+    }
+    assert_eq!(field(&app.status(&behind), "ahead"), 0);
+    let gone = app.status(&leaving);
+    assert_eq!(
+        (gone.status, gone.code().as_str()),
+        (404, "TOKEN_NOT_FOUND")
+    );
+}
+
+#[test]
+fn leaving_with_a_pass_finishes_it() {
+    let mut app = TestApp::new();
+    let token = app.token_of("ann");
+    assert_eq!(app.send(Ask::delete(TOKENS).token(&token)).status, 204);
+    assert_eq!(app.status(&token).code(), "TOKEN_EXPIRED");
+    assert_eq!(app.join("ann").status, 201, "ann may come again");
+    assert_eq!(
+        app.status(&token).code(),
+        "TOKEN_EXPIRED",
+        "but not with the old token"
+    );
+}
+
+#[test]
+fn the_token_travels_in_either_header_or_in_the_cookie() {
+    let mut app = TestApp::new();
+    let reply = app.join("ann");
+    let token = token(&reply);
+    let cookie = reply.header("set-cookie").unwrap();
+    let attributes = "; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax";
+    assert_eq!(cookie, format!("rl_main={token}{attributes}"));
+    for (name, value) in [
+        ("X-Queue-Token", token.clone()),
+        ("token", token.clone()),
+        ("Cookie", format!("a=b; rl_main={token}")),
+    ] {
+        let reply = app.send(Ask::get(STATUS).header(name, &value));
+        assert_eq!(reply.status, 200, "{name}");
+    }
+    let both = Ask::get(STATUS)
+        .token("wrong")
+        .header("Cookie", &format!("rl_main={token}"));
+    assert_eq!(app.send(both).status, 401, "the header is what counts");
+}
+
+#[test]
+fn a_room_that_is_full_says_so_and_keeps_its_line() {
+    let mut app = TestApp::with(
+        "[rooms.main]\nevery = \"10s\"\nbatch = 1\nwaiting_max = 2\npresence_ttl = \"0s\"\n",
+    );
+    for user in ["inside", "first", "second"] {
+        app.token_of(user);
+    }
+    let full = app.join("third");
+    assert_eq!((full.status, full.code().as_str()), (503, "ROOM_FULL"));
+    assert!(full.header("retry-after").is_some());
+    app.advance(10);
+    assert_eq!(app.join("third").status, 201);
+}
+
+#[test]
+fn a_stale_version_in_hand_does_no_harm() {
+    let mut app = TestApp::new();
+    let token = app.token_of("ann");
+    for version in ["0", "18446744073709551615", "-1", "x"] {
+        let reply = app.send(
+            Ask::get(STATUS)
+                .token(&token)
+                .header("X-Queue-Version", version),
+        );
+        assert_eq!(reply.status, 200, "{version}");
+    }
+}
