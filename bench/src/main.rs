@@ -1,1 +1,112 @@
-fn main() {}
+//! Measures Ropeline beside its yardsticks, in one run.
+//!
+//! `bench/run quick` builds everything, calls `ropeline-bench all` and leaves `docs/BENCHMARKS.md`.
+//! What is compared runs interleaved on the same machine, so the ratios hold even where the rates move.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a stopwatch reads the clock, and a command line tool prints"
+)]
+
+mod engine;
+mod http;
+mod machine;
+mod micro;
+mod progress;
+mod report;
+mod stats;
+
+use std::{error::Error, fs, path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use report::{Report, Table};
+
+/// Whatever goes wrong ends the run with a sentence: there is nobody to act on a kind of error.
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+#[derive(Debug, Parser)]
+// `bench/run` puts what it is given behind its own choices.
+#[command(version, about, args_override_self = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Everything below, and the report as a Markdown file.
+    All(AllArgs),
+    /// The server beside a bare axum one: status, durable join, gate check.
+    Http(http::Args),
+    /// The storage engines under durable joins, without HTTP.
+    Engine(engine::Args),
+    /// Single functions, in nanoseconds.
+    Micro,
+    /// The bare axum server; `http` starts it as a child process.
+    #[command(hide = true)]
+    Hello,
+}
+
+#[derive(Debug, clap::Args)]
+struct AllArgs {
+    #[command(flatten)]
+    http: http::Args,
+    #[command(flatten)]
+    engine: engine::Args,
+    /// Where the report goes.
+    #[arg(long, default_value = "docs/BENCHMARKS.md")]
+    out: PathBuf,
+    /// Which state of the code was measured.
+    #[arg(long, default_value = "unknown")]
+    commit: String,
+    /// The command that a reader repeats the run with.
+    #[arg(long, default_value = "bench/run quick")]
+    command: String,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::All(args) => all(&args),
+        Command::Http(args) => show(&http::run(&args)?),
+        Command::Engine(args) => show(&[engine::run(&args)?]),
+        Command::Micro => show(&[micro::run()]),
+        Command::Hello => http::hello::serve(),
+    }
+}
+
+fn all(args: &AllArgs) -> Result<()> {
+    let mut tables = http::run(&args.http)?;
+    tables.push(engine::run(&args.engine)?);
+    tables.push(micro::run());
+    show(&tables)?;
+
+    let report = Report {
+        command: &args.command,
+        commit: &args.commit,
+        machine: machine::facts(&std::env::temp_dir()),
+        tables: &tables,
+    };
+    fs::write(&args.out, report.to_markdown())?;
+    println!("\nwritten to {}", args.out.display());
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "every command ends with a result")]
+fn show(tables: &[Table]) -> Result<()> {
+    for table in tables {
+        println!("\n{}", table.to_text());
+    }
+    Ok(())
+}

@@ -80,6 +80,14 @@ impl RoomClock {
         Timestamp(clock.0.saturating_add_signed(self.offset_ms)).max(self.last)
     }
 
+    /// Takes over a room time that somebody has seen, if it is later.
+    pub(crate) fn catch_up(&mut self, clock: Timestamp, seen: Timestamp) {
+        if seen > self.read(clock) {
+            self.last = seen;
+            self.rebase(clock);
+        }
+    }
+
     /// Goes on from the last room time, however long nobody ran the room.
     pub(crate) fn rebase(&mut self, clock: Timestamp) {
         self.offset_ms = self.last.0.wrapping_sub(clock.0).cast_signed();

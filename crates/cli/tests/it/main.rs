@@ -1,7 +1,17 @@
 //! Runs the built `ropeline` as a person or a script would.
 
 mod config;
+mod counter;
+mod crash;
+mod disk_full;
+mod history;
+mod life;
+mod process;
+mod small_disk;
+mod time;
 mod usage;
+mod visitor;
+mod wait;
 
 use std::{
     fs,

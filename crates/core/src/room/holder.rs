@@ -58,8 +58,8 @@ impl Room {
     fn restore_one(&mut self, holder: &Holder, now: Timestamp) {
         let Holder { visitor, ordinal } = holder;
         match self.standing_at(holder, now) {
-            Standing::Live(_) => self.mark_one(*ordinal),
-            Standing::Lost => self.put_back(visitor, *ordinal),
+            Standing::Live(_) => self.mark_one(*ordinal, now),
+            Standing::Lost => self.put_back(visitor, *ordinal, now),
             Standing::Ended(_) | Standing::Unknown => {}
         }
     }
@@ -68,7 +68,8 @@ impl Room {
     ///
     /// If the visitor has joined again meanwhile, the lower ordinal stays and the other is gone; but
     /// whoever is inside stays inside.
-    fn put_back(&mut self, visitor: &Visitor, ordinal: Ordinal) {
+    fn put_back(&mut self, visitor: &Visitor, ordinal: Ordinal, now: Timestamp) {
+        self.end_if_expired(visitor, now);
         if let Some(other) = self.find(visitor) {
             if other < ordinal || self.passes.get(other).is_some() {
                 self.end(ordinal, Ending::Gone);
@@ -83,22 +84,23 @@ impl Room {
             self.door.insert(ordinal);
         }
         self.header.counters.restored += 1;
-        self.mark_one(ordinal);
+        self.mark_one(ordinal, now);
         self.changed(ordinal);
     }
 
-    pub(super) fn mark(&mut self, ordinals: &[Ordinal]) -> Reply {
+    pub(super) fn mark(&mut self, ordinals: &[Ordinal], now: Timestamp) -> Reply {
         for ordinal in ordinals {
             if self.places.visitor_at(*ordinal).is_some() {
-                self.mark_one(*ordinal);
+                self.mark_one(*ordinal, now);
             }
         }
         Reply::Done
     }
 
     /// Notes that the holder of a live place is there; one who missed a turn is at the door again.
-    pub(super) fn mark_one(&mut self, ordinal: Ordinal) {
-        if self.passes.get(ordinal).is_some() {
+    pub(super) fn mark_one(&mut self, ordinal: Ordinal, now: Timestamp) {
+        let given_up = self.aside.get(ordinal).is_some_and(|until| until <= now);
+        if given_up || self.passes.get(ordinal).is_some() {
             return;
         }
         if self.seen[0].insert(ordinal.0) {
@@ -141,7 +143,8 @@ impl Room {
         Departure::Finished
     }
 
-    pub(super) fn revoke(&mut self, visitor: &Visitor) -> Reply {
+    pub(super) fn revoke(&mut self, visitor: &Visitor, now: Timestamp) -> Reply {
+        self.end_if_expired(visitor, now);
         let place = self.find(visitor);
         if let Some(ordinal) = place {
             self.header.counters.revoked += 1;

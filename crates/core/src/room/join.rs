@@ -1,7 +1,7 @@
 //! Joining.
 
-use super::{Ending, Joined, Joiner, Reply, Room, RoomState};
-use crate::{Timestamp, Visitor};
+use super::{Joined, Joiner, Reply, Room, RoomState};
+use crate::{Ordinal, Timestamp, Visitor};
 
 impl Room {
     pub(super) fn join(&mut self, joiners: &[Joiner], now: Timestamp) -> Reply {
@@ -45,25 +45,24 @@ impl Room {
             self.keys.remember(key);
             self.changes.keys.push(key);
         }
-        Joined::New(self.take_place(&joiner.visitor))
+        Joined::New(self.take_place(&joiner.visitor, now))
     }
 
     /// A pass that ran out is no place, even before it was swept.
-    fn end_if_expired(&mut self, visitor: &Visitor, now: Timestamp) {
+    pub(super) fn end_if_expired(&mut self, visitor: &Visitor, now: Timestamp) {
         let place = self.find(visitor);
         let expired = place.filter(|at| self.passes.get(*at).is_some_and(|until| until <= now));
         if let Some(ordinal) = expired {
-            self.header.counters.expired += 1;
-            self.end(ordinal, Ending::Done);
+            self.expire(ordinal);
         }
     }
 
-    fn take_place(&mut self, visitor: &Visitor) -> crate::Ordinal {
+    fn take_place(&mut self, visitor: &Visitor, now: Timestamp) -> Ordinal {
         let ordinal = self.header.issued.next();
         self.header.issued = ordinal;
         self.places.insert(ordinal, visitor);
         self.in_line += 1;
-        self.mark_one(ordinal);
+        self.mark_one(ordinal, now);
         self.changed(ordinal);
         ordinal
     }

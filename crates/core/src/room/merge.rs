@@ -17,6 +17,7 @@ impl Room {
     /// A missing room as a node remembers it: the same room, all of whose places are lost for now.
     pub fn from_memory(memory: &View, host: ServerId, clock: Timestamp, bounds: Bounds) -> Self {
         let mut room = Self::new((*memory.header.policy).clone(), host, clock, bounds);
+        room.header.clock.catch_up(clock, memory.as_of);
         room.header = Header {
             epoch: memory.header.epoch,
             state: memory.header.state,
@@ -47,7 +48,7 @@ impl Room {
             return;
         }
         if memory.header.epoch > self.header.epoch {
-            self.start_over(memory);
+            self.start_over(memory, now);
         }
         self.take_maximum(memory, now);
         self.take_union(memory);
@@ -55,8 +56,8 @@ impl Room {
     }
 
     /// The store has gone back to before the room was deleted and created again.
-    fn start_over(&mut self, memory: &View) {
-        self.reset();
+    fn start_over(&mut self, memory: &View, now: Timestamp) {
+        self.reset(now);
         let header = &mut self.header;
         header.epoch = memory.header.epoch;
         header.policy = Arc::clone(&memory.header.policy);
@@ -86,8 +87,7 @@ impl Room {
         if let Some(lost) = &mut header.lost {
             lost.after = lost.after.max(header.head);
         }
-        self.gone.forget_below(self.header.base.0);
-        self.done.forget_below(self.header.base.0);
+        self.forget_below_base();
     }
 
     /// What has ended stays ended, whatever the store says.
@@ -98,14 +98,13 @@ impl Room {
         for ordinal in self.done.new_in(&memory.done) {
             self.end(Ordinal(ordinal), Ending::Done);
         }
-        let mut at = Ordinal(0);
-        while let Some(ordinal) = self
-            .places
-            .next_above(at)
-            .filter(|at| *at <= self.header.floor)
-        {
-            self.end(ordinal, Ending::Gone);
-            at = ordinal;
+        self.end_up_to(self.header.base, Ending::Done);
+        self.end_up_to(self.header.floor, Ending::Gone);
+    }
+
+    fn end_up_to(&mut self, last: Ordinal, ending: Ending) {
+        while let Some(ordinal) = self.places.next_above(Ordinal(0)).filter(|at| *at <= last) {
+            self.end(ordinal, ending);
         }
     }
 

@@ -117,10 +117,10 @@ impl Room {
             Command::Join(joiners) => self.join(&joiners, now),
             Command::Renew(holders) => self.renew(&holders, now),
             Command::Restore(holders) => self.restore(&holders, now),
-            Command::Mark(ordinals) => self.mark(&ordinals),
+            Command::Mark(ordinals) => self.mark(&ordinals, now),
             Command::Leave(holder) => self.leave(&holder, now),
             Command::Finish(holder) => self.finish(&holder, now),
-            Command::Revoke(visitor) => self.revoke(&visitor),
+            Command::Revoke(visitor) => self.revoke(&visitor, now),
             Command::Settle => Reply::Done,
             Command::Admit(count) => self.admit_extra(count, now),
             Command::Pause => self.set_paused(true),
@@ -128,8 +128,8 @@ impl Room {
             Command::Open => self.set_state(RoomState::Open),
             Command::Close => self.set_state(RoomState::Closed),
             Command::Drain => self.set_state(RoomState::Draining),
-            Command::Reset => self.reset(),
-            Command::SetPolicy { policy, digest } => self.set_policy(policy, digest),
+            Command::Reset => self.reset(now),
+            Command::SetPolicy { policy, digest } => self.set_policy(policy, digest, now),
             Command::Merge(memory) => self.merge(&memory, now),
         };
         let more = self.settle(now);
@@ -176,6 +176,10 @@ impl Room {
         match self.ending(holder.ordinal) {
             Some(ending) => Standing::Ended(ending),
             None if holder.ordinal > self.header.issued => Standing::Unknown,
+            // Given to somebody else: a node that was cut off while the others merged has signed it too.
+            None if self.places.visitor_at(holder.ordinal).is_some() => {
+                Standing::Ended(Ending::Gone)
+            }
             None => Standing::Lost,
         }
     }
@@ -227,6 +231,9 @@ impl Room {
             }
             Live::Inside(self.pass(ordinal, expires_at))
         } else if let Some(until) = self.aside.get(ordinal) {
+            if until <= now {
+                return Standing::Ended(Ending::Gone);
+            }
             Live::Aside(until)
         } else if self.door.contains(&ordinal) {
             Live::AtDoor

@@ -25,7 +25,15 @@ impl Room {
         Reply::Done
     }
 
-    pub(super) fn set_policy(&mut self, policy: Arc<Policy>, digest: Option<String>) -> Reply {
+    pub(super) fn set_policy(
+        &mut self,
+        policy: Arc<Policy>,
+        digest: Option<String>,
+        now: Timestamp,
+    ) -> Reply {
+        if self.header.policy.presence_ttl.is_zero() && !policy.presence_ttl.is_zero() {
+            self.start_watching(now);
+        }
         self.visible |= self.header.policy != policy;
         self.header.policy = policy;
         if digest.is_some() {
@@ -34,8 +42,23 @@ impl Room {
         Reply::Done
     }
 
+    /// Presence matters from now on: who was there when it stopped mattering has three rounds from now.
+    fn start_watching(&mut self, now: Timestamp) {
+        for round in 1..self.seen.len() {
+            for ordinal in self.seen[0].new_in(&self.seen[round]) {
+                self.seen[0].insert(ordinal);
+                self.changes
+                    .seen(self.header.presence.number, Ordinal(ordinal));
+            }
+        }
+        self.header.presence.started = now;
+    }
+
     /// Everybody out, whatever the length of the line, by one number: `floor`.
-    pub(super) fn reset(&mut self) -> Reply {
+    pub(super) fn reset(&mut self, now: Timestamp) -> Reply {
+        while let Some(ordinal) = self.passes.due(now) {
+            self.expire(ordinal);
+        }
         self.header.counters.departed += self.passes.len() as u64;
         self.header.counters.revoked += self.places.len() as u64;
         self.header.floor = self.header.issued;
@@ -59,13 +82,25 @@ impl Room {
         }
     }
 
-    /// Endings of places far below `head` are forgotten.
+    /// Endings of places far below `head` are forgotten, but never those above a place that is live.
     pub(super) fn advance_base(&mut self) {
         let bounds = self.bounds;
         while self.header.head.0 - self.header.base.0 >= bounds.base_trail + bounds.base_step {
-            self.header.base = Ordinal(self.header.base.0 + bounds.base_step);
-            self.gone.forget_below(self.header.base.0);
-            self.done.forget_below(self.header.base.0);
+            let base = Ordinal(self.header.base.0 + bounds.base_step);
+            if self
+                .places
+                .next_above(Ordinal(0))
+                .is_some_and(|live| live <= base)
+            {
+                return;
+            }
+            self.header.base = base;
+            self.forget_below_base();
         }
+    }
+
+    pub(super) fn forget_below_base(&mut self) {
+        self.gone.forget_below(self.header.base.0);
+        self.done.forget_below(self.header.base.0);
     }
 }

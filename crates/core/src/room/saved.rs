@@ -170,7 +170,7 @@ impl Room {
         if *ordinal == Ordinal(0) || *ordinal > self.header.issued {
             return fail("one that was never given");
         }
-        if self.ending(*ordinal).is_some() && *ordinal > self.header.base {
+        if self.ending(*ordinal).is_some() {
             return fail("both live and ended");
         }
         if above_head != (*live == Live::InLine) {

@@ -27,11 +27,19 @@ impl Room {
             self.header.presence.number += 1;
             self.header.presence.started = now;
         }
+        let silent = now >= self.header.keys.started + KEY_ROUND * 2;
         if now >= self.header.keys.started + KEY_ROUND || self.keys.is_full() {
-            self.keys.turn();
-            self.header.keys.number += 1;
-            self.header.keys.started = now;
+            self.turn_keys(now);
         }
+        if silent {
+            self.turn_keys(now);
+        }
+    }
+
+    fn turn_keys(&mut self, now: Timestamp) {
+        self.keys.turn();
+        self.header.keys.number += 1;
+        self.header.keys.started = now;
     }
 
     /// One tick, however many were missed: no burst makes up for a pause or an outage.
@@ -50,8 +58,7 @@ impl Room {
     fn sweep(&mut self, now: Timestamp) -> bool {
         for _ in 0..self.bounds.look_max {
             if let Some(ordinal) = self.passes.due(now) {
-                self.header.counters.expired += 1;
-                self.end(ordinal, Ending::Done);
+                self.expire(ordinal);
             } else if let Some(ordinal) = self.aside.due(now) {
                 self.miss(ordinal);
             } else {
@@ -140,6 +147,11 @@ impl Room {
         if until <= now {
             self.miss(ordinal);
         }
+    }
+
+    pub(super) fn expire(&mut self, ordinal: Ordinal) {
+        self.header.counters.expired += 1;
+        self.end(ordinal, Ending::Done);
     }
 
     fn miss(&mut self, ordinal: Ordinal) {

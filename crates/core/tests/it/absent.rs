@@ -10,12 +10,12 @@ const GONE: Standing = Standing::Ended(Ending::Gone);
 const AT_DOOR: Standing = Standing::Live(Live::AtDoor);
 
 /// Absent after three rounds of 10 seconds at the most; a missed turn is kept for a minute.
-fn watchful(policy: Policy) -> Policy {
+fn watchful(policy: &Policy) -> Policy {
     Policy {
         presence_ttl: secs(20),
         missed_turn_ttl: secs(60),
         pass_ttl: secs(3_600),
-        ..policy
+        ..policy.clone()
     }
 }
 
@@ -29,7 +29,7 @@ fn rounds(stage: &mut Stage, count: u64, present: &[u64]) {
 
 /// 1 is inside, 2 has missed its turn, 3 is inside too and 4 is in line.
 fn two_missed_its_turn() -> Stage {
-    let mut stage = Stage::new(watchful(bank(1)));
+    let mut stage = Stage::new(watchful(&bank(1)));
     stage.join([1, 2, 3, 4]);
     rounds(&mut stage, 3, &[3, 4]);
     stage.tell(Command::Finish(holder(1, 1)));
@@ -39,7 +39,7 @@ fn two_missed_its_turn() -> Stage {
 
 #[test]
 fn the_few_who_stayed_are_inside_within_two_ticks() {
-    let mut stage = Stage::new(watchful(park(100)));
+    let mut stage = Stage::new(watchful(&park(100)));
     stage.tell(Command::Pause);
     stage.join(1..=1_000);
     let stayed: Vec<u64> = (1..=1_000).filter(|n| n % 10 == 0).collect();
@@ -55,7 +55,7 @@ fn the_few_who_stayed_are_inside_within_two_ticks() {
 
 #[test]
 fn a_long_line_of_absent_ones_holds_nobody_up() {
-    let mut stage = Stage::new(watchful(park(100)));
+    let mut stage = Stage::new(watchful(&park(100)));
     stage.tell(Command::Pause);
     stage.join(1..=5_010);
     let stayed: Vec<u64> = (5_001..=5_010).collect();
@@ -72,7 +72,7 @@ fn a_long_line_of_absent_ones_holds_nobody_up() {
 
 #[test]
 fn who_was_heard_of_lately_is_there() {
-    let mut stage = Stage::new(watchful(bank(1)));
+    let mut stage = Stage::new(watchful(&bank(1)));
     stage.join([1, 2]);
     stage.wait(Duration::from_millis(9_999));
     stage.mark([2]);
@@ -83,7 +83,7 @@ fn who_was_heard_of_lately_is_there() {
 
 #[test]
 fn an_outage_of_hours_makes_nobody_absent() {
-    let mut stage = Stage::new(watchful(bank(1)));
+    let mut stage = Stage::new(watchful(&bank(1)));
     stage.join([1, 2]);
     let round = stage.room.header().presence.number;
     stage.settle_after(secs(5 * 3_600));
@@ -93,7 +93,7 @@ fn an_outage_of_hours_makes_nobody_absent() {
 
 #[test]
 fn a_restart_makes_nobody_absent() {
-    let mut stage = Stage::new(watchful(bank(1)));
+    let mut stage = Stage::new(watchful(&bank(1)));
     stage.join([1, 2]);
     rounds(&mut stage, 2, &[]);
     stage.clock = stage.clock + secs(3_600);
@@ -114,14 +114,14 @@ fn who_comes_back_is_at_the_door_with_the_old_ordinal() {
 
 #[test]
 fn every_way_of_asking_brings_a_missed_place_to_the_door() {
-    let asks: [fn(&mut Stage); 3] = [
-        |stage| stage.mark([2]),
-        |stage| drop(stage.restore(holder(2, 2))),
-        |stage| drop(stage.renew(holder(2, 2))),
+    let asks = [
+        Command::Mark(vec![Ordinal(2)]),
+        Command::Restore(vec![holder(2, 2)]),
+        Command::Renew(vec![holder(2, 2)]),
     ];
     for ask in asks {
         let mut stage = two_missed_its_turn();
-        ask(&mut stage);
+        stage.tell(ask);
         assert_eq!(stage.at(2), AT_DOOR);
     }
 }
@@ -161,7 +161,7 @@ fn a_missed_turn_is_given_up_after_its_time() {
 fn without_a_time_to_come_back_a_missed_turn_is_gone_at_once() {
     let policy = Policy {
         missed_turn_ttl: secs(0),
-        ..watchful(bank(1))
+        ..watchful(&bank(1))
     };
     let mut stage = Stage::new(policy);
     stage.join([1, 2, 3]);
@@ -191,7 +191,7 @@ fn at_the_door_too_one_must_be_there() {
 fn where_presence_is_off_nobody_is_absent() {
     let policy = Policy {
         presence_ttl: secs(0),
-        ..watchful(bank(1))
+        ..watchful(&bank(1))
     };
     let mut stage = Stage::new(policy);
     stage.join([1, 2]);
@@ -204,13 +204,13 @@ fn where_presence_is_off_nobody_is_absent() {
 fn switching_presence_on_makes_nobody_absent_at_once() {
     let policy = Policy {
         presence_ttl: secs(0),
-        ..watchful(bank(1))
+        ..watchful(&bank(1))
     };
     let mut stage = Stage::new(policy.clone());
     stage.join([1, 2, 3]);
     rounds(&mut stage, 50, &[]);
     stage.tell(Command::SetPolicy {
-        policy: watchful(policy).into(),
+        policy: watchful(&policy).into(),
         digest: None,
     });
     rounds(&mut stage, 2, &[]);
@@ -229,7 +229,7 @@ fn switching_presence_off_lets_those_at_the_door_in() {
     stage.tell(Command::SetPolicy {
         policy: Policy {
             presence_ttl: secs(0),
-            ..watchful(bank(2))
+            ..watchful(&bank(2))
         }
         .into(),
         digest: None,
@@ -239,7 +239,7 @@ fn switching_presence_off_lets_those_at_the_door_in() {
 
 #[test]
 fn a_pause_steps_over_nobody() {
-    let mut stage = Stage::new(watchful(bank(2)));
+    let mut stage = Stage::new(watchful(&bank(2)));
     stage.join([1]);
     stage.tell(Command::Pause);
     stage.join([2]);

@@ -729,3 +729,147 @@ mod saving {
         (header, places, ended, (view.inside, view.aside, view.door))
     }
 }
+
+/// Corners where time has run out and nobody has settled yet, or the nodes know different things.
+mod corners {
+    use super::*;
+
+    #[test]
+    fn a_token_for_a_place_that_another_holds_does_nothing() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2]);
+        stage.tell(Command::Leave(holder(9, 2)));
+        assert_eq!(stage.at(2), IN_LINE);
+    }
+    #[test]
+    fn a_token_for_a_place_that_another_holds_is_not_put_back() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2]);
+        stage.restore(holder(9, 2));
+        assert_eq!(stage.at(2), IN_LINE);
+    }
+    #[test]
+    fn a_pass_that_ran_out_stays_done_when_its_visitor_is_revoked() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1]);
+        stage.wait(secs(30));
+        assert_eq!(stage.at(1), DONE);
+        stage.tell(Command::Revoke(visitor(1)));
+        assert_eq!(stage.at(1), DONE);
+    }
+    #[test]
+    fn a_pass_that_ran_out_stays_done_through_a_reset() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1]);
+        stage.wait(secs(30));
+        stage.tell(Command::Reset);
+        assert_eq!(stage.at(1), DONE);
+    }
+    #[test]
+    fn a_missed_turn_past_its_time_does_not_come_back() {
+        let policy = Policy {
+            presence_ttl: secs(20),
+            ..bank(1)
+        };
+        let mut stage = Stage::new(policy);
+        stage.join([1, 2]);
+        for _ in 0..2 {
+            stage.settle_after(secs(10));
+        }
+        stage.settle_after(secs(10));
+        assert_eq!(stage.aside(), [2]);
+        stage.wait(secs(3_600));
+        assert_eq!(stage.restore(holder(2, 2)), GONE);
+    }
+    #[test]
+    fn a_lost_place_comes_back_after_the_new_pass_ran_out() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        stage.join([4]);
+        for n in 1..=3 {
+            stage.tell(Command::Finish(holder(n, n)));
+        }
+        stage.settle_after(secs(60));
+        assert_eq!(stage.inside(), [7]);
+        stage.wait(secs(30));
+        assert_ne!(stage.restore(holder(4, 4)), GONE);
+    }
+    #[test]
+    fn switching_presence_off_and_on_makes_nobody_absent_at_once() {
+        let policy = Policy {
+            presence_ttl: secs(20),
+            pass_ttl: secs(36_000),
+            ..bank(1)
+        };
+        let off = Policy {
+            presence_ttl: secs(0),
+            ..policy.clone()
+        };
+        let mut stage = Stage::new(policy.clone());
+        stage.join([1, 2]);
+        for _ in 0..2 {
+            stage.settle_after(secs(10));
+        }
+        stage.tell(Command::SetPolicy {
+            policy: off.into(),
+            digest: None,
+        });
+        stage.wait(secs(3_600));
+        stage.tell(Command::SetPolicy {
+            policy: policy.into(),
+            digest: None,
+        });
+        stage.tell(Command::Finish(holder(1, 1)));
+        assert_eq!(stage.inside(), [2]);
+    }
+    #[test]
+    fn a_key_is_forgotten_in_a_silent_room_too() {
+        let mut stage = Stage::new(bank(1));
+        let key = JoinKey { key: 7, body: 9 };
+        stage.tell(Command::Join(vec![joiner(9, Some(key))]));
+        stage.wait(secs(24 * 3_600));
+        let stolen = JoinKey { body: 0, ..key };
+        assert_eq!(
+            stage.tell(Command::Join(vec![joiner(8, Some(stolen))])),
+            Reply::Joined(vec![Joined::New(Ordinal(2))])
+        );
+    }
+    #[test]
+    fn a_view_shows_who_is_inside_below_base() {
+        let bounds = Bounds {
+            base_trail: 0,
+            base_step: 65_536,
+            ..Bounds::default()
+        };
+        let mut stage = Stage::within(bounds, park(200_000));
+        stage.join(1..=65_536);
+        let view = stage.room.view(stage.clock);
+        assert_eq!(view.locate(Ordinal(1)), ropeline_core::Located::PassedBy);
+    }
+    #[test]
+    fn room_time_does_not_run_back_when_restored_from_a_view() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1]);
+        stage.clock = stage.clock - secs(3_600);
+        stage.tell(Command::Settle);
+        let memory = stage.memory();
+        let room = Room::from_memory(&memory, server(1), stage.clock, Bounds::default());
+        assert!(room.now(stage.clock) >= memory.as_of);
+    }
+    #[test]
+    fn an_ended_place_below_the_nodes_base_stays_ended() {
+        let bounds = Bounds {
+            base_trail: 0,
+            base_step: 65_536,
+            ..Bounds::default()
+        };
+        let mut stage = Stage::within(bounds, park(200_000));
+        stage.join([1]);
+        let earlier = stage.clone();
+        stage.tell(Command::Finish(holder(1, 1)));
+        stage.join(2..=65_536);
+        assert_eq!(stage.at(1), DONE);
+        stage.heals_from(&earlier);
+        assert_eq!(stage.at(1), DONE);
+    }
+}

@@ -124,10 +124,17 @@ fn no_promise_of_the_judge_goes_untried() {
 }
 
 fn sabotages() -> Vec<Sabotage> {
-    [answers(), pictures(), places(), passes(), limits()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        answers(),
+        pictures(),
+        places(),
+        histories(),
+        passes(),
+        limits(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Lies in what is answered to a command.
@@ -274,6 +281,34 @@ fn places() -> Vec<Sabotage> {
             standing => standing,
         }),
         Sabotage::of(
+            "a visitor has at most one place",
+            "a second join gets a second place",
+            bank(2),
+            &[join(&[1]), join(&[1])],
+        )
+        .applying(|line, command| match command {
+            Command::Join(joiners) if issued(line) > 0 => line.apply(Command::Join(
+                joiners.into_iter().map(|_| joiner(99)).collect(),
+            )),
+            command => line.apply(command),
+        })
+        .standing(|line, holder| {
+            let visitor = match holder.ordinal {
+                Ordinal(2) => visitor(99),
+                _ => holder.visitor.clone(),
+            };
+            line.standing(&Holder {
+                visitor,
+                ..holder.clone()
+            })
+        }),
+    ]
+}
+
+/// Lies that show only beside what was said before.
+fn histories() -> Vec<Sabotage> {
+    vec![
+        Sabotage::of(
             "an ended place stays as it ended",
             "who was done is gone",
             bank(2),
@@ -320,28 +355,6 @@ fn places() -> Vec<Sabotage> {
         .standing(|line, holder| match holder.ordinal {
             Ordinal(1) if issued(line) >= 2 => Standing::Live(Live::AtDoor),
             _ => line.standing(holder),
-        }),
-        Sabotage::of(
-            "a visitor has at most one place",
-            "a second join gets a second place",
-            bank(2),
-            &[join(&[1]), join(&[1])],
-        )
-        .applying(|line, command| match command {
-            Command::Join(joiners) if issued(line) > 0 => line.apply(Command::Join(
-                joiners.into_iter().map(|_| joiner(99)).collect(),
-            )),
-            command => line.apply(command),
-        })
-        .standing(|line, holder| {
-            let visitor = match holder.ordinal {
-                Ordinal(2) => visitor(99),
-                _ => holder.visitor.clone(),
-            };
-            line.standing(&Holder {
-                visitor,
-                ..holder.clone()
-            })
         }),
         Sabotage::of(
             "a place ends only by its holder, an operator or time",

@@ -1,6 +1,7 @@
 //! What a room promises, tried on the state machine itself.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::print_stdout, reason = "the tally shows what was tried")]
 
 mod absent;
 mod healing;

@@ -51,9 +51,9 @@ impl PlainLine {
             .history
             .len()
             .checked_sub(1)
-            .map(|last| self.history[last.min(how as usize)].clone());
+            .map(|last| self.history[last.min(usize::try_from(how).unwrap())].clone());
         self.room = match kept {
-            Some(mut room) if how % 4 != 0 => {
+            Some(mut room) if !how.is_multiple_of(4) => {
                 room.rehost(server(self.servers));
                 room
             }

@@ -19,7 +19,7 @@ pub use keys::{KeyError, KeyFile};
 /// Longer texts are not looked at; a real token has about 400 bytes.
 const TOKEN_BYTES_MAX: usize = 2_048;
 /// Who issues our tokens.
-pub(crate) const ISSUER: &str = "ropeline";
+pub const ISSUER: &str = "ropeline";
 
 /// A text that is not one of our tokens, or no longer. Why is nobody's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -28,9 +28,11 @@ pub struct InvalidToken;
 
 /// What a valid token says, in the words of the domain.
 #[derive(Debug, Clone)]
-pub(crate) struct Ticket {
-    pub(crate) claims: Claims,
-    pub(crate) holder: Holder,
+pub struct Ticket {
+    /// All that the token says.
+    pub claims: Claims,
+    /// Whose it is, and which place.
+    pub holder: Holder,
 }
 
 /// The keys in use: the first signs, all verify.
@@ -67,7 +69,8 @@ impl Key {
 }
 
 impl KeyRing {
-    pub(crate) fn sign(&self, claims: &Claims) -> String {
+    /// A token that says this, signed with the newest key.
+    pub fn sign(&self, claims: &Claims) -> String {
         let key = &self.keys[0];
         let claims = serde_json::to_vec(claims).expect("claims are plain data");
         let mut token = String::with_capacity(512);
@@ -81,7 +84,7 @@ impl KeyRing {
     }
 
     /// The claims of a token that we signed and that is still valid at `now`, the time of day.
-    pub(crate) fn verify(&self, token: &str, now: Timestamp) -> Result<Ticket, InvalidToken> {
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Ticket, InvalidToken> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(InvalidToken);
         }

@@ -123,9 +123,9 @@ impl Twins<'_> {
                     return Reply::Standing(vec![(holders[0].clone(), standing)]);
                 }
                 Command::Mark(ordinals) => {
-                    ordinals
-                        .into_iter()
-                        .for_each(|ordinal| store.mark(room, ordinal));
+                    for ordinal in ordinals {
+                        store.mark(room, ordinal);
+                    }
                     return Reply::Done;
                 }
                 Command::Leave(holder) => {

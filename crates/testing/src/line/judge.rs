@@ -362,7 +362,9 @@ impl Judge {
     fn may_be_absent(&self, token: &Token, view: &View) -> bool {
         let ttl = view.header.policy.presence_ttl;
         let surely_there = |at: Timestamp| at > self.policy_since && view.as_of.since(at) < ttl;
-        !ttl.is_zero() && !token.seen_at.is_some_and(surely_there)
+        let absent = !ttl.is_zero() && !token.seen_at.is_some_and(surely_there);
+        // A store that went back is where it was before somebody came to the door.
+        absent || matches!(self.cause, Cause::Suffering)
     }
 
     fn may_end(&self, token: &Token, live: Live, ending: Ending, view: &View) -> bool {

@@ -86,13 +86,13 @@ fn policy() -> impl Strategy<Value = Policy> {
     let seconds =
         |choices: &'static [u64]| prop::sample::select(choices).prop_map(Duration::from_secs);
     let spans = (
-        seconds(&[5, 10]),
+        seconds(&[5, 10, 20]),
         seconds(&[10, 30]),
         seconds(&[0, 30, 45]),
         seconds(&[0, 16, 16]),
     );
     let rest = (
-        seconds(&[0, 20, 40]),
+        seconds(&[0, 20, 40, 40]),
         prop::sample::select(vec![12_u64, 1_000]),
     );
     (limits, spans, rest).prop_map(|(limits, spans, rest)| Policy {
@@ -117,15 +117,15 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         6 => visitor().prop_map(Step::JoinWithKey),
         4 => Just(Step::RepeatKey),
         2 => visitor().prop_map(Step::ReuseKey),
-        14 => token().prop_map(Step::Renew),
-        10 => token().prop_map(Step::Restore),
+        16 => token().prop_map(Step::Renew),
+        16 => token().prop_map(Step::Restore),
         20 => prop::collection::vec(token(), 1..12).prop_map(Step::Mark),
         8 => token().prop_map(Step::Leave),
         6 => token().prop_map(Step::Finish),
         3 => visitor().prop_map(Step::Revoke),
+        14 => Just(Step::Settle),
     ];
     let operators = prop_oneof![
-        6 => Just(Step::Settle),
         2 => (1_u64..4).prop_map(Step::Admit),
         1 => Just(Step::Pause),
         3 => Just(Step::Resume),

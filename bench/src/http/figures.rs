@@ -1,0 +1,127 @@
+//! What the repetitions of a load come to.
+
+use std::process;
+
+use super::{Args, Load};
+use crate::{
+    machine,
+    report::{self, Table},
+    stats::{self, Run, Samples, Tally},
+};
+
+/// The repetitions of one load.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    runs: Vec<Run>,
+    /// Processor time for one request, in microseconds.
+    server_micros: Vec<f64>,
+    generator_micros: Vec<f64>,
+    pub(crate) answer_bytes: usize,
+}
+
+/// One repetition while it is taken, slice by slice.
+#[derive(Debug, Default)]
+pub(crate) struct Repetition {
+    tally: Tally,
+    cpu: Cpu,
+}
+
+/// Processor time in seconds; zero where the system does not tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cpu {
+    server: f64,
+    generator: f64,
+}
+
+impl Cpu {
+    pub(crate) fn used(server: u32) -> Self {
+        Self {
+            server: machine::cpu_seconds(server).unwrap_or(0.0),
+            generator: machine::cpu_seconds(process::id()).unwrap_or(0.0),
+        }
+    }
+}
+
+impl Repetition {
+    pub(crate) fn add(&mut self, slice: Tally, before: Cpu, after: Cpu) {
+        self.tally.append(slice);
+        self.cpu.server += after.server - before.server;
+        self.cpu.generator += after.generator - before.generator;
+    }
+}
+
+impl Figures {
+    pub(crate) fn add(&mut self, repetition: Repetition) -> Run {
+        let run = Run::from(repetition.tally);
+        let micros_each = 1e6 / stats::count(run.answers.max(1));
+        self.server_micros.push(repetition.cpu.server * micros_each);
+        self.generator_micros
+            .push(repetition.cpu.generator * micros_each);
+        self.runs.push(run.clone());
+        run
+    }
+
+    fn of(&self, pick: fn(&Run) -> f64) -> Samples {
+        self.runs.iter().map(pick).collect()
+    }
+
+    /// Each repetition against the same repetition of the yardstick.
+    fn ratios(&self, yardstick: &Self) -> Samples {
+        let pairs = self.runs.iter().zip(&yardstick.runs);
+        pairs
+            .map(|(run, base)| run.per_second / base.per_second)
+            .collect()
+    }
+}
+
+pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
+    let yardstick = &loads[0].figures;
+    let generator: Samples = yardstick.generator_micros.iter().copied().collect();
+    Table {
+        title: "Requests over HTTP".to_owned(),
+        note: format!(
+            "{} connections, kept alive, each with one request on the way; {} repetitions of {} s, taken in\n\
+             slices of {} ms in turn. `hello` is a bare axum server with a router, a path parameter and a JSON\n\
+             answer. Status is asked with the tokens of {} waiting visitors, the gate with those of {} inside;\n\
+             every join is a new visitor, synced to disk before its answer. CPU is the server's for one request;\n\
+             the load generator takes another {:.1} µs.",
+            args.connections,
+            args.rounds,
+            args.seconds,
+            super::SLICE.as_millis(),
+            args.waiting,
+            args.inside,
+            generator.median(),
+        ),
+        columns: vec![
+            "request",
+            "requests/s",
+            "min..max",
+            "p50 ms",
+            "p99 ms",
+            "× hello",
+            "min..max",
+            "CPU µs",
+            "answer bytes",
+        ],
+        rows: loads.iter().map(|load| row(load, yardstick)).collect(),
+    }
+}
+
+fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
+    let figures = &load.figures;
+    let rates = figures.of(|run| run.per_second);
+    let ratios = figures.ratios(yardstick);
+    let server: Samples = figures.server_micros.iter().copied().collect();
+    vec![
+        load.name.to_owned(),
+        report::rate(rates.median()),
+        rates.spread(report::rate),
+        report::millis(figures.of(|run| run.p50.as_secs_f64() * 1e3).median()),
+        report::millis(figures.of(|run| run.p99.as_secs_f64() * 1e3).median()),
+        report::ratio(ratios.median()),
+        ratios.spread(report::ratio),
+        format!("{:.1}", server.median()),
+        figures.answer_bytes.to_string(),
+    ]
+}

@@ -1,0 +1,149 @@
+//! Tables, for the terminal and as Markdown.
+
+use std::fmt::Write as _;
+
+/// One table with a title and the sentences that it cannot be read without.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub(crate) title: String,
+    pub(crate) note: String,
+    /// The first column is text, the others are numbers.
+    pub(crate) columns: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn to_text(&self) -> String {
+        format!("{}\n\n{}", self.title, self.grid("  ", ""))
+    }
+
+    fn to_markdown(&self) -> String {
+        format!(
+            "## {}\n\n{}\n\n{}",
+            self.title,
+            self.note,
+            self.grid(" | ", "|")
+        )
+    }
+
+    /// The cells in columns of equal width; Markdown is the same with bars and a rule.
+    fn grid(&self, between: &str, edge: &str) -> String {
+        let header: Vec<String> = self.columns.iter().map(|&name| name.to_owned()).collect();
+        let widths: Vec<usize> = (0..header.len())
+            .map(|column| {
+                let cells = self.rows.iter().map(|row| row[column].chars().count());
+                cells.max().unwrap_or(0).max(header[column].chars().count())
+            })
+            .collect();
+        let rule = widths.iter().enumerate().map(|(column, &width)| {
+            let dashes = "-".repeat(width.saturating_sub(usize::from(column > 0)));
+            if column > 0 {
+                format!("{dashes}:")
+            } else {
+                dashes
+            }
+        });
+
+        let mut text = line(&header, &widths, between, edge);
+        if !edge.is_empty() {
+            text += &line(&rule.collect::<Vec<_>>(), &widths, between, edge);
+        }
+        for row in &self.rows {
+            text += &line(row, &widths, between, edge);
+        }
+        text
+    }
+}
+
+fn line(cells: &[String], widths: &[usize], between: &str, edge: &str) -> String {
+    let padded: Vec<String> = cells
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(column, (cell, &width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        })
+        .collect();
+    let gap = if edge.is_empty() { "  " } else { " " };
+    let row = format!("{edge}{gap}{}{gap}{edge}", padded.join(between));
+    format!("{}\n", row.trim_end())
+}
+
+/// The whole of `docs/BENCHMARKS.md`.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) commit: &'a str,
+    pub(crate) machine: Vec<(&'static str, String)>,
+    pub(crate) tables: &'a [Table],
+}
+
+impl Report<'_> {
+    pub(crate) fn to_markdown(&self) -> String {
+        let mut text = format!(
+            "# Benchmarks\n\n\
+             Written by the benchmark; do not edit. Figures are medians of interleaved repetitions, with the\n\
+             smallest and the largest beside them. Server, load generator and disk share one machine, so\n\
+             rates move from run to run: believe the ratios, which compare within a repetition.\n\n\
+             - command: `{}`\n",
+            self.command
+        );
+        for (name, value) in &self.machine {
+            writeln!(text, "- {name}: {value}").expect("a string takes every write");
+        }
+        writeln!(text, "- commit: {}", self.commit).expect("a string takes every write");
+        for table in self.tables {
+            text += "\n";
+            text += &table.to_markdown();
+        }
+        text
+    }
+}
+
+/// `84,210`
+pub(crate) fn rate(per_second: f64) -> String {
+    let digits = format!("{per_second:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub(crate) fn millis(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+pub(crate) fn ratio(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(rate(7.4), "7");
+        assert_eq!(rate(84_210.0), "84,210");
+        assert_eq!(rate(1_138_578.2), "1,138,578");
+    }
+
+    #[test]
+    fn markdown_rows_line_up() {
+        let table = Table {
+            title: "T".to_owned(),
+            note: "Note.".to_owned(),
+            columns: vec!["what", "n"],
+            rows: vec![vec!["long name".to_owned(), "1".to_owned()]],
+        };
+        assert_eq!(
+            table.to_markdown(),
+            "## T\n\nNote.\n\n| what      | n |\n| --------- | : |\n| long name | 1 |\n"
+        );
+    }
+}

@@ -1,0 +1,246 @@
+//! From the first start to the last stop.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    history::STILL_ROOM,
+    process::{Site, mode},
+    visitor::{Place, join, status, token_of},
+    wait::until,
+};
+
+/// A stop with nothing to wait for.
+const STOP_MAX: Duration = Duration::from_secs(5);
+/// Within this a running server takes up a change of its keys.
+const KEYS_MAX: Duration = Duration::from_secs(5);
+
+#[test]
+fn a_data_directory_has_one_server_at_a_time() {
+    let site = Site::new(STILL_ROOM);
+    let server = site.start();
+    let complaint = site.ropeline("serve").complaint(1);
+    for part in [
+        site.data().display().to_string(),
+        format!("pid {}", server.pid()),
+    ] {
+        assert!(complaint.contains(&part), "{part}: {complaint}");
+    }
+    token_of(&mut server.client(), "ann");
+}
+
+#[test]
+fn an_address_in_use_is_said_with_the_flag_that_changes_it() {
+    let site = Site::new(STILL_ROOM);
+    let taken = std::net::TcpListener::bind(site.address()).unwrap();
+    let complaint = site.ropeline("serve").complaint(1);
+    let address = taken.local_addr().unwrap().to_string();
+    for part in [address.as_str(), "--listen"] {
+        assert!(complaint.contains(part), "{complaint}");
+    }
+}
+
+#[test]
+fn a_stop_finishes_what_was_asked_and_keeps_everything() {
+    let site = Site::new(STILL_ROOM);
+    let mut server = site.start();
+    let mut client = server.client();
+    let mut tokens: Vec<_> = (1..=20)
+        .map(|n| token_of(&mut client, &format!("user-{n}")))
+        .collect();
+    let mut request = UnfinishedJoin::send(TcpStream::connect(server.address()).unwrap());
+    server.terminate();
+    until(STOP_MAX, "the stop is logged", || {
+        server.stderr().contains("stopping").then_some(())
+    });
+    let view = request.finish();
+    assert_eq!(view["ordinal"], json!(21));
+    tokens.push(view["token"].as_str().unwrap().to_owned());
+    assert_eq!(server.ended_within(STOP_MAX).code(), Some(0));
+
+    let server = site.start();
+    let mut client = server.client();
+    for (token, ordinal) in tokens.iter().zip(1..) {
+        let place = Place::of(&client.send(&status(token))).unwrap();
+        assert_eq!(place.ordinal, ordinal);
+    }
+}
+
+#[test]
+fn the_first_start_says_where_it_listens_and_the_admin_key_once() {
+    let site = Site::new(STILL_ROOM);
+    let server = site.start();
+    let listening = format!("http://{}", site.address());
+    assert!(server.stdout().contains(&listening), "{}", server.stdout());
+    let key = site.admin_key();
+    assert!(server.stdout().contains(&key), "{}", server.stdout());
+    server.room(&key);
+    server.kill();
+
+    let server = site.start();
+    assert!(server.stdout().contains(&listening), "{}", server.stdout());
+    assert!(!server.stdout().contains(&key), "{}", server.stdout());
+    assert_eq!(site.admin_key(), key);
+    server.room(&key);
+}
+
+#[test]
+fn secrets_are_for_the_owner_alone() {
+    let site = Site::new(STILL_ROOM);
+    let server = site.start();
+    for file in ["keys.json", "admin.key"] {
+        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
+    }
+    site.ropeline("keys rotate").result();
+    assert_eq!(mode(&site.data().join("keys.json")), 0o600);
+    drop(server);
+}
+
+#[test]
+fn neither_the_admin_key_nor_a_token_is_logged_even_when_everything_is() {
+    let settings = format!("[log]\nlevel = \"trace\"\n{STILL_ROOM}");
+    let site = Site::new(&settings);
+    let mut logs = String::new();
+    let mut secrets = Vec::new();
+    for user in ["ann", "bob"] {
+        let mut server = site.start();
+        let mut client = server.client();
+        let token = token_of(&mut client, user);
+        assert_eq!(client.send(&status(&token)).status, 200);
+        assert_eq!(client.send(&join(user)).status, 409);
+        server.room(&site.admin_key());
+        server.terminate();
+        server.ended_within(STOP_MAX);
+        logs += &server.stderr();
+        let (_, signature) = token.rsplit_once('.').unwrap();
+        secrets.push(signature.to_owned());
+    }
+    assert!(logs.contains("stopping"), "this test needs a log: {logs}");
+    secrets.push(site.admin_key());
+    for secret in secrets {
+        assert!(!logs.contains(&secret), "{logs}");
+    }
+}
+
+#[test]
+fn a_changed_section_is_applied_at_the_next_start_and_shown() {
+    let site = Site::new("[rooms.main]\nactive_max = 7\n");
+    let server = site.start();
+    assert_eq!(policy(&server.room(&site.admin_key()))["activeMax"], 7);
+    server.kill();
+    site.configure("[rooms.main]\nactive_max = 9\npass_ttl = \"2m\"\n");
+    let server = site.start();
+    let stdout = server.stdout();
+    let changes: Vec<_> = stdout
+        .lines()
+        .filter(|line| line.contains("changed:"))
+        .collect();
+    assert_eq!(changes.len(), 2, "{stdout}");
+    for part in ["active_max", "7", "9", "pass_ttl", "5m", "2m"] {
+        assert!(
+            changes.iter().any(|line| line.contains(part)),
+            "{part}: {stdout}"
+        );
+    }
+    let room = server.room(&site.admin_key());
+    assert_eq!(policy(&room)["activeMax"], 9);
+    assert_eq!(policy(&room)["passTtl"], "2m");
+}
+
+#[test]
+fn an_unchanged_section_is_left_alone() {
+    let site = Site::new("[rooms.main]\nactive_max = 7\n");
+    let server = site.start();
+    let before = server.room(&site.admin_key());
+    server.kill();
+    site.configure("# The same with other words.\n[rooms.main]\n\nactive_max=7 # seats\n");
+    let server = site.start();
+    assert!(!server.stdout().contains("changed:"), "{}", server.stdout());
+    let after = server.room(&site.admin_key());
+    assert_eq!(policy(&after), policy(&before));
+    assert_eq!(after["version"], before["version"]);
+}
+
+#[test]
+fn rotated_keys_are_taken_up_while_the_server_runs() {
+    let site = Site::new(STILL_ROOM);
+    let server = site.start();
+    let mut client = server.client();
+    let old = token_of(&mut client, "ann");
+    let old_kid = site.ropeline("keys list").result();
+    let old_kid = old_kid.split_whitespace().next().unwrap();
+
+    site.ropeline("keys rotate").result();
+    let mut users = 0;
+    let new = until(KEYS_MAX, "the new key signs", || {
+        users += 1;
+        let token = token_of(&mut client, &format!("user-{users}"));
+        (header(&token) != header(&old)).then_some(token)
+    });
+    assert_eq!(client.send(&status(&old)).status, 200);
+
+    site.ropeline(&format!("keys retire {old_kid}")).result();
+    let refused = until(KEYS_MAX, "tokens of the retired key are void", || {
+        let reply = client.send(&status(&old));
+        (reply.status != 200).then_some(reply)
+    });
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (401, "TOKEN_INVALID")
+    );
+    assert_eq!(client.send(&status(&new)).status, 200);
+    server.kill();
+    let server = site.start();
+    assert_eq!(server.client().send(&status(&new)).status, 200);
+    assert_eq!(server.client().send(&status(&old)).status, 401);
+}
+
+/// The first part of a token, which names its key.
+fn header(token: &str) -> &str {
+    token.split('.').next().unwrap_or_default()
+}
+
+fn policy(room: &Value) -> &Value {
+    &room["policy"]
+}
+
+/// A join that the server has begun to handle and cannot finish yet.
+struct UnfinishedJoin(TcpStream);
+
+impl UnfinishedJoin {
+    const BODY: &str = "{\"userId\":\"the-last\"}";
+
+    /// Sends the head alone, and waits until the handler asks for the body.
+    fn send(mut stream: TcpStream) -> Self {
+        stream
+            .set_read_timeout(Some(STOP_MAX))
+            .expect("an open socket");
+        let head = format!(
+            "POST /api/v1/queue/tokens HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+            Self::BODY.len()
+        );
+        stream.write_all(head.as_bytes()).expect("an open socket");
+        let mut go_on = [0; 25];
+        stream.read_exact(&mut go_on).expect("an answer");
+        assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+        Self(stream)
+    }
+
+    /// Sends the rest, and gives the place view.
+    fn finish(&mut self) -> Value {
+        self.0
+            .write_all(Self::BODY.as_bytes())
+            .expect("an open socket");
+        let mut answer = String::new();
+        self.0.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        serde_json::from_str(body).expect("a place view")
+    }
+}
