@@ -12,6 +12,12 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use failure::Failure;
+use mimalloc::MiMalloc;
+
+/// A request makes and frees dozens of small things on whichever thread is free, at which it is twice as fast
+/// as the C library's; and it gives memory back when a crowd has gone.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = match Cli::from_command_line() {

@@ -192,7 +192,8 @@ impl From<ApiError> for Problem {
                 Self::invalid(StatusCode::BAD_REQUEST, detail).error(name, message)
             }
             ApiError::Store(error) => {
-                tracing::warn!(%error, "a request was refused because the store cannot write");
+                // The store has said so once, loudly; a crowd that tries again must not fill the log.
+                tracing::debug!(%error, "a request was refused because the store cannot write");
                 let detail = "It was not accepted, or that is not known. Repeat with the same Idempotency-Key.";
                 Self::new(&STORE_UNAVAILABLE, detail).retry_after(RETRY_STORE)
             }

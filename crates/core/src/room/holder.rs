@@ -40,7 +40,7 @@ impl Room {
             return Some(pass);
         }
         self.passes.set(holder.ordinal, renewed);
-        self.changes.place(holder.ordinal);
+        self.changes.renewed(holder.ordinal);
         Some(Pass {
             expires_at: renewed,
             ..pass

@@ -71,6 +71,7 @@ impl Room {
         self.aside = Deadlines::default();
         self.door.clear();
         self.changes.places.clear();
+        self.changes.renewed.clear();
         self.visible = true;
         Reply::Done
     }

@@ -8,8 +8,10 @@ use crate::{BLOCK_BITS, Bits, JoinKey, Ordinal, Timestamp, Visitor};
 /// What has changed since [`Room::take_changes`] was last called. Beside it, the header may always have.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    /// Places whose record is another one now, or ended. May repeat.
+    /// Places that came, moved or ended. May repeat.
     pub places: Vec<Ordinal>,
+    /// Places whose pass was renewed and nothing else. May repeat.
+    pub renewed: Vec<Ordinal>,
     /// Blocks of the `gone` bits. May repeat.
     pub gone_blocks: Vec<u64>,
     /// Blocks of the `done` bits. May repeat.
@@ -24,6 +26,7 @@ impl Changes {
     /// Whether nothing but perhaps the header changed.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
+            && self.renewed.is_empty()
             && self.gone_blocks.is_empty()
             && self.done_blocks.is_empty()
             && self.seen_blocks.is_empty()
@@ -32,6 +35,10 @@ impl Changes {
 
     pub(super) fn place(&mut self, ordinal: Ordinal) {
         push(&mut self.places, ordinal);
+    }
+
+    pub(super) fn renewed(&mut self, ordinal: Ordinal) {
+        push(&mut self.renewed, ordinal);
     }
 
     pub(super) fn gone(&mut self, ordinal: Ordinal) {

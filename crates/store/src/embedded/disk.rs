@@ -186,14 +186,21 @@ pub(super) struct Disk {
 }
 
 impl Disk {
+    /// Opens or makes the file, and checks all of it.
     pub(super) fn open(path: &Path) -> Result<Self, DiskError> {
-        let mut database = Database::builder()
-            .set_cache_size(CACHE_BYTES)
-            .create(path)?;
+        let mut disk = Self::reopen(path)?;
         // After a clean stop redb trusts the file; a bit that flipped since would go unnoticed.
-        if !database.check_integrity()? {
+        if !disk.database.check_integrity()? {
             return Err(damaged("its checksums do not match"));
         }
+        Ok(disk)
+    }
+
+    /// Opens the file once more, after an error of this process's own.
+    pub(super) fn reopen(path: &Path) -> Result<Self, DiskError> {
+        let database = Database::builder()
+            .set_cache_size(CACHE_BYTES)
+            .create(path)?;
         Ok(Self {
             path: path.to_owned(),
             database,

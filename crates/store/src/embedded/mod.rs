@@ -210,6 +210,10 @@ impl Store for EmbeddedStore {
         policy: Arc<Policy>,
         digest: Option<String>,
     ) -> Result<bool, StoreError> {
+        // A room that is there is there even while nothing can be written.
+        if self.rooms.get(room).is_some() {
+            return Ok(false);
+        }
         let room = room.clone();
         self.ask_writer(|answer| Op::Create {
             room,

@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(250);
 const BATCH_MAX: usize = 8_192;
 /// Marks that one transition takes at the most, so that the room is never locked for long.
 const MARKS_PER_CALL: usize = 1_000;
+/// A file that failed is tried again this often.
+const RETRY: Duration = Duration::from_millis(500);
 /// While somebody has a deadline, the file is at most this far behind in time.
 const TIME_BEHIND_MAX: Duration = Duration::from_secs(1);
 
@@ -82,6 +84,8 @@ pub(super) struct Writer {
     /// Joins that wait until every node has merged what it knows.
     held: Vec<Op>,
     next_number: RoomNumber,
+    /// When to try next to write to a file that failed.
+    retry_at: Timestamp,
 }
 
 impl Writer {
@@ -107,11 +111,17 @@ impl Writer {
             requests,
             held: Vec::new(),
             next_number,
+            retry_at: Timestamp(0),
         }
     }
 
     /// Works until told to close, or until nobody can ask any more.
     pub(super) fn run(mut self) {
+        // Should this thread panic, nobody would answer any more; that must not look healthy.
+        let _stopped = Stopped {
+            rooms: Arc::clone(&self.rooms),
+            clock: Arc::clone(&self.clock),
+        };
         let mut closing = None;
         while closing.is_none() {
             let Some(ops) = self.wait() else { break };
@@ -326,13 +336,33 @@ impl Writer {
         let File::Failed(path) = &self.file else {
             return;
         };
-        let Ok(disk) = Disk::open(path) else { return };
+        let now = self.clock.now();
+        if now < self.retry_at {
+            return;
+        }
+        self.retry_at = now + RETRY;
+        let Ok(disk) = Disk::reopen(path) else {
+            return;
+        };
         self.file = File::Open(disk);
         self.turn(Vec::new());
         if matches!(self.file, File::Open(_)) {
             self.rooms.set_up();
             tracing::info!("the rooms can be written again; joins are taken");
         }
+    }
+}
+
+/// Says that nothing is written any more, however the writer came to its end.
+struct Stopped {
+    rooms: Arc<Rooms>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.rooms
+            .set_down(self.clock.now(), "the store has stopped");
     }
 }
 
@@ -441,7 +471,7 @@ fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, ba
     if header.keys.number > saved.key_round && header.keys.number >= 2 {
         batch.purge(number, Kind::Key, header.keys.number - 2);
     }
-    for ordinal in &changes.places {
+    for ordinal in changes.places.iter().chain(&changes.renewed) {
         batch.place(number, *ordinal, state.saved_place(*ordinal));
     }
     for block in &changes.gone_blocks {
@@ -463,6 +493,7 @@ fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, ba
 
 fn add(unsaved: &mut Changes, fresh: Changes) {
     unsaved.places.extend(fresh.places);
+    unsaved.renewed.extend(fresh.renewed);
     unsaved.gone_blocks.extend(fresh.gone_blocks);
     unsaved.done_blocks.extend(fresh.done_blocks);
     unsaved.seen_blocks.extend(fresh.seen_blocks);

@@ -208,6 +208,10 @@ impl Head {
     }
 
     fn framing_header(&mut self, line: &Line<'_>) -> Result<(), Refusal> {
+        // Most headers are told apart from the two that matter by their first letter.
+        if !matches!(line.text.first(), Some(b'c' | b'C' | b't' | b'T')) {
+            return Ok(());
+        }
         if let Some(value) = value_of(b"content-length:", line) {
             let length = line.whole.then(|| decimal(value)).flatten();
             let length = length.ok_or(Refusal::bad("`Content-Length` is not a number."))?;

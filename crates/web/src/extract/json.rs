@@ -18,6 +18,9 @@ use serde_json::error::Category;
 use super::{cut, locate};
 use crate::{Problem, service::BodyError};
 
+/// Room for a usual answer, so that it is written without growing.
+const USUAL_BYTES: usize = 1_024;
+
 /// A JSON body, as argument of a handler and as its answer.
 ///
 /// An empty body is `{}`. Derive `T` with `#[serde(deny_unknown_fields)]`: that is what makes an
@@ -49,13 +52,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        let document = match serde_json::to_vec(&self.0) {
-            Ok(document) => document,
-            Err(error) => {
-                tracing::error!(%error, "an answer cannot be written as JSON");
-                return Problem::internal().into_response();
-            }
-        };
+        let mut document = Vec::with_capacity(USUAL_BYTES);
+        if let Err(error) = serde_json::to_writer(&mut document, &self.0) {
+            tracing::error!(%error, "an answer cannot be written as JSON");
+            return Problem::internal().into_response();
+        }
         let mut response = Response::new(Body::empty());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

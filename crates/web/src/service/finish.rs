@@ -3,10 +3,7 @@
 use axum::response::Response;
 use http::{
     HeaderName, HeaderValue, StatusCode,
-    header::{
-        CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
-        X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
-    },
+    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
 };
 
 use crate::{
@@ -14,16 +11,14 @@ use crate::{
     request_id::X_REQUEST_ID,
 };
 
-/// Defaults; a page that needs more sets its own.
-const SECURITY: [(HeaderName, HeaderValue); 5] = [
+/// What data needs; a page, which can be framed and has links, sets more.
+const SECURITY: [(HeaderName, HeaderValue); 3] = [
     (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     (
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
     ),
-    (X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
 /// Put into the extensions of a response whose plain error is meant as it is.
