@@ -65,7 +65,7 @@ impl Places {
     /// The visitor's place.
     pub(crate) fn ordinal_of(&self, visitor: &str) -> Option<Ordinal> {
         let hash = self.hasher.hash_one(visitor);
-        let same = |ordinal: &Ordinal| self.visitor_at(*ordinal) == Some(visitor);
+        let same = |ordinal: &Ordinal| self.bytes_at(*ordinal) == Some(visitor.as_bytes());
         self.index[shard(hash)].find(hash, same).copied()
     }
 
@@ -73,6 +73,16 @@ impl Places {
     pub(crate) fn visitor_at(&self, ordinal: Ordinal) -> Option<&str> {
         let (chunk, slot) = split(ordinal);
         self.chunks.get(&chunk)?.name(slot)
+    }
+
+    /// Whether the place is live.
+    pub(crate) fn contains(&self, ordinal: Ordinal) -> bool {
+        self.bytes_at(ordinal).is_some()
+    }
+
+    fn bytes_at(&self, ordinal: Ordinal) -> Option<&[u8]> {
+        let (chunk, slot) = split(ordinal);
+        self.chunks.get(&chunk)?.bytes(slot)
     }
 
     /// Gives a place to a visitor. The caller has made sure that neither has another.
@@ -158,11 +168,15 @@ impl Chunk {
     }
 
     fn name(&self, slot: usize) -> Option<&str> {
+        let bytes = self.bytes(slot)?;
+        Some(std::str::from_utf8(bytes).expect("a name was put in whole"))
+    }
+
+    fn bytes(&self, slot: usize) -> Option<&[u8]> {
         let packed = self.slots[slot];
         let length = (packed & ((1 << LENGTH_BITS) - 1)) as usize;
         let start = (packed >> LENGTH_BITS) as usize;
-        let bytes = &self.names[start..start + length];
-        (length > 0).then(|| std::str::from_utf8(bytes).expect("a name was put in whole"))
+        (length > 0).then(|| &self.names[start..start + length])
     }
 
     fn put(&mut self, slot: usize, name: &str) {

@@ -201,6 +201,8 @@ impl Acceptor {
 fn http(limits: &Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.header_read_timeout(None)
+        // Answers are small: one copy is cheaper than telling the kernel of two pieces.
+        .writev(false)
         .max_buf_size(limits.head_bytes_max + BUFFER_SLACK);
     // Above 100, hyper takes heap memory for every head.
     if limits.headers_max > 100 {

@@ -90,7 +90,7 @@ impl Room {
 
     pub(super) fn mark(&mut self, ordinals: &[Ordinal], now: Timestamp) -> Reply {
         for ordinal in ordinals {
-            if self.places.visitor_at(*ordinal).is_some() {
+            if self.places.contains(*ordinal) {
                 self.mark_one(*ordinal, now);
             }
         }

@@ -177,9 +177,7 @@ impl Room {
             Some(ending) => Standing::Ended(ending),
             None if holder.ordinal > self.header.issued => Standing::Unknown,
             // Given to somebody else: a node that was cut off while the others merged has signed it too.
-            None if self.places.visitor_at(holder.ordinal).is_some() => {
-                Standing::Ended(Ending::Gone)
-            }
+            None if self.places.contains(holder.ordinal) => Standing::Ended(Ending::Gone),
             None => Standing::Lost,
         }
     }
@@ -255,7 +253,7 @@ impl Room {
             self.header.counters.departed += 1;
         } else if self.aside.remove(ordinal).is_none()
             && !self.door.remove(&ordinal)
-            && self.places.visitor_at(ordinal).is_some()
+            && self.places.contains(ordinal)
         {
             self.in_line -= 1;
         }

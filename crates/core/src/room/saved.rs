@@ -183,7 +183,7 @@ impl Room {
         if above_head != (*live == Live::InLine) {
             return fail("in a state that its side of the head excludes");
         }
-        if self.find(visitor).is_some() || self.places.visitor_at(*ordinal).is_some() {
+        if self.find(visitor).is_some() || self.places.contains(*ordinal) {
             return fail("one of two places of a visitor");
         }
         self.places.insert(*ordinal, visitor);

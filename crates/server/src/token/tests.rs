@@ -184,7 +184,7 @@ fn broken_texts_are_refused() {
         token[..token.len() - 1].to_owned(),
         token.replace('.', ".."),
         malleable,
-        format!("{}\u{0}", token),
+        format!("{token}\u{0}"),
         "가.나.다".to_owned(),
         "x".repeat(3_000_000),
     ];

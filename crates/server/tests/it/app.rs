@@ -78,6 +78,7 @@ impl TestApp {
         )
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "requests are made in place")]
     pub(crate) fn send(&mut self, ask: Ask) -> Reply {
         self.client.send(&ask)
     }

@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(250);
 const BATCH_MAX: usize = 8_192;
 /// Marks that one transition takes at the most, so that the room is never locked for long.
 const MARKS_PER_CALL: usize = 1_000;
+/// A pause of this length between requests ends the gathering of a batch.
+const GATHER: Duration = Duration::from_micros(100);
 /// A file that failed is tried again this often.
 const RETRY: Duration = Duration::from_millis(500);
 /// While somebody has a deadline, the file is at most this far behind in time.
@@ -84,6 +86,8 @@ pub(super) struct Writer {
     /// Joins that wait until every node has merged what it knows.
     held: Vec<Op>,
     next_number: RoomNumber,
+    /// How many requests the last transaction took.
+    last_batch: usize,
     /// When to try next to write to a file that failed.
     retry_at: Timestamp,
 }
@@ -111,6 +115,7 @@ impl Writer {
             requests,
             held: Vec::new(),
             next_number,
+            last_batch: 0,
             retry_at: Timestamp(0),
         }
     }
@@ -152,12 +157,25 @@ impl Writer {
             Err(RecvTimeoutError::Timeout) => return Some(ops),
             Err(RecvTimeoutError::Disconnected) => return None,
         }
-        while ops.len() < BATCH_MAX
-            && let Ok(op) = self.requests.try_recv()
-        {
-            ops.push(op);
-        }
+        self.gather(&mut ops);
+        self.last_batch = ops.len();
         Some(ops)
+    }
+
+    /// Takes what has queued up, and for a moment what follows: those who were answered last time are
+    /// likely to ask again, and a larger batch costs hardly more than a small one. Whoever comes alone waits
+    /// for nobody.
+    fn gather(&self, ops: &mut Vec<Op>) {
+        while ops.len() < BATCH_MAX {
+            let next = match self.requests.try_recv() {
+                Err(_) if ops.len() < self.last_batch => self.requests.recv_timeout(GATHER).ok(),
+                next => next.ok(),
+            };
+            match next {
+                Some(op) => ops.push(op),
+                None => return,
+            }
+        }
     }
 
     fn time_to_next_due(&self) -> Duration {
