@@ -7,7 +7,7 @@ use std::{
 
 use ropeline_core::{
     Bits, Bounds, Claims, FORMAT, Identity, LANE_MAIN, Ordinal, Policy, Room, RoomId, ServerId,
-    Timestamp,
+    Timestamp, Visitor,
 };
 use ropeline_server::token::{ISSUER, KeyFile};
 
@@ -84,12 +84,12 @@ fn tokens() -> [Timing; 3] {
     let keys = KeyFile::open_or_create(directory.path(), Timestamp(1)).expect("new keys");
     let ring = keys.ring().expect("new keys are in order");
     let claims = Claims {
-        iss: ISSUER.to_owned(),
+        iss: ISSUER.into(),
         aud: RoomId::main(),
         epoch: Timestamp(1_700_000_000_000),
-        sub: "u:0123456789abcdef0123456789abcdef0123".to_owned(),
+        sub: Visitor::parse("u:0123456789abcdef0123456789abcdef0123").expect("a visitor"),
         ord: Ordinal(1_000_000),
-        lane: LANE_MAIN.to_owned(),
+        lane: LANE_MAIN.into(),
         vfd: false,
         ver: FORMAT,
         iat: 1_700_000_000,

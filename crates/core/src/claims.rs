@@ -1,8 +1,10 @@
 //! What a queue token says.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Ordinal, RoomId, Timestamp};
+use crate::{Holder, Ordinal, RoomId, Timestamp, Visitor};
 
 /// Version of the claims' format.
 pub const FORMAT: u8 = 1;
@@ -15,17 +17,17 @@ pub const LANE_MAIN: &str = "main";
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// Who issued it: the deployment's name.
-    pub iss: String,
+    pub iss: Cow<'static, str>,
     /// The room it is for.
     pub aud: RoomId,
     /// The room's creation time: a token of a room that was deleted and made again is void.
     pub epoch: Timestamp,
-    /// The visitor, as in [`Visitor::as_str`](crate::Visitor::as_str).
-    pub sub: String,
+    /// Whose it is.
+    pub sub: Visitor,
     /// The place.
     pub ord: Ordinal,
     /// The lane of the line.
-    pub lane: String,
+    pub lane: Cow<'static, str>,
     /// Whether the user id came from a verified login.
     pub vfd: bool,
     /// Version of this format.
@@ -34,4 +36,14 @@ pub struct Claims {
     pub iat: u64,
     /// When it becomes void whatever its place does, in seconds.
     pub exp: u64,
+}
+
+impl Claims {
+    /// The visitor and the place that the token names.
+    pub fn holder(&self) -> Holder {
+        Holder {
+            visitor: self.sub.clone(),
+            ordinal: self.ord,
+        }
+    }
 }

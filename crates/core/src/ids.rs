@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
 /// Why a text is not an id, worded for the person who sent it.
@@ -124,6 +124,33 @@ impl Visitor {
     /// The user id, where the visitor has one.
     pub fn user_id(&self) -> Option<&str> {
         self.0.strip_prefix("u:")
+    }
+}
+
+impl Serialize for Visitor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// Written by hand to make one copy of the text, not two: every poll reads a visitor.
+impl<'de> Deserialize<'de> for Visitor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl de::Visitor<'_> for Text {
+            type Value = Visitor;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", IdError::Visitor)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Visitor, E> {
+                Visitor::parse(text).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Times of day as people and programs read them.
 
+use jiff::fmt::temporal::DateTimePrinter;
 use ropeline_core::Timestamp;
 use serde::{Serialize, Serializer};
 
@@ -7,18 +8,25 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy)]
 pub struct Moment(pub Timestamp);
 
+/// With milliseconds, always.
+static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
+impl Moment {
+    fn text(self) -> String {
+        let ms = i64::try_from(self.0.0).unwrap_or(i64::MAX);
+        let moment = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX);
+        PRINTER.timestamp_to_string(&moment)
+    }
+}
+
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ms = i64::try_from(self.0.0).unwrap_or(i64::MAX);
-        match jiff::Timestamp::from_millisecond(ms) {
-            Ok(moment) => write!(f, "{moment:.3}"),
-            Err(_) => f.write_str("9999-12-31T23:59:59.999Z"),
-        }
+        f.write_str(&self.text())
     }
 }
 
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.text())
     }
 }

@@ -619,7 +619,7 @@ mod saving {
         assert!(stage.room.take_changes().is_empty());
         stage.wait(secs(1));
         stage.renew(holder(3, 3));
-        assert_eq!(stage.room.take_changes().places, [Ordinal(3)]);
+        assert_eq!(stage.room.take_changes().renewed, [Ordinal(3)]);
     }
 
     /// A disk on which only what was told to have changed is written.
@@ -635,7 +635,7 @@ mod saving {
     impl Disk {
         fn write(&mut self, room: &mut Room) {
             let changes = room.take_changes();
-            for ordinal in changes.places {
+            for ordinal in changes.places.into_iter().chain(changes.renewed) {
                 match room.saved_place(ordinal) {
                     Some((name, live)) => {
                         let visitor = ropeline_core::Visitor::parse(name).unwrap();

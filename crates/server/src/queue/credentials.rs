@@ -2,12 +2,12 @@
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, HeaderValue, header::COOKIE, request::Parts};
-use ropeline_core::RoomId;
+use ropeline_core::{Claims, RoomId};
 use ropeline_store::Seen;
 use ropeline_web::{Problem, Query};
 use serde::Deserialize;
 
-use crate::{app::App, error::ApiError, token::Ticket};
+use crate::{app::App, error::ApiError};
 
 /// Who asks: the token from `X-Queue-Token`, else from the seed's plain `token`, else from the cookie of the
 /// room that `?room=` names.
@@ -55,19 +55,15 @@ impl FromRequestParts<App> for Asking {
 }
 
 impl Asking {
-    /// The ticket of a genuine token and the picture of its room, at least as new as what the client has
+    /// What a genuine token says, and the picture of its room, at least as new as what the client has
     /// seen; refused if the query names another room, or if the room was made anew since.
-    pub(crate) async fn ticket(&self, app: &App) -> Result<(Ticket, Seen), ApiError> {
+    pub(crate) async fn claims(&self, app: &App) -> Result<(Claims, Seen), ApiError> {
         let token = self.token.as_deref().ok_or(ApiError::TokenInvalid)?;
-        let ticket = verified(app, token)?;
-        if self
-            .room
-            .as_ref()
-            .is_some_and(|room| *room != ticket.claims.aud)
-        {
+        let claims = verified(app, token)?;
+        if self.room.as_ref().is_some_and(|room| *room != claims.aud) {
             return Err(ApiError::TokenInvalid);
         }
-        let room = &ticket.claims.aud;
+        let room = &claims.aud;
         let mut seen = app.seen(room)?;
         if self
             .version
@@ -76,14 +72,14 @@ impl Asking {
             app.store.refresh(room).await;
             seen = app.seen(room)?;
         }
-        if seen.view.header.epoch != ticket.claims.epoch {
+        if seen.view.header.epoch != claims.epoch {
             return Err(ApiError::TokenEnded(ropeline_core::Ending::Gone));
         }
-        Ok((ticket, seen))
+        Ok((claims, seen))
     }
 }
 
-pub(crate) fn verified(app: &App, token: &str) -> Result<Ticket, ApiError> {
+pub(crate) fn verified(app: &App, token: &str) -> Result<Claims, ApiError> {
     app.keys
         .load()
         .verify(token, app.now())

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     app::App,
     error::ApiError,
-    token::{ISSUER, Ticket, random},
+    token::{ISSUER, random},
 };
 
 /// The body of a join.
@@ -47,7 +47,7 @@ pub(crate) struct JoinHeaders {
 
 /// Somebody who is answered with a place.
 struct Holding {
-    ticket: Ticket,
+    claims: Claims,
     token: String,
     place: Place,
     seen: Seen,
@@ -87,21 +87,21 @@ async fn resume(
 ) -> Result<Option<Holding>, ApiError> {
     let cookie = || app.cookies.find(&headers.cookies, room.as_str());
     let token = headers.token.as_deref().or_else(cookie);
-    let Some((token, Ok(ticket))) = token.map(|token| (token, verified(app, token))) else {
+    let Some((token, Ok(claims))) = token.map(|token| (token, verified(app, token))) else {
         return Ok(None);
     };
-    let same_visitor = user.is_none_or(|user| ticket.holder.visitor == Visitor::user(user));
-    let same_room = ticket.claims.aud == *room && ticket.claims.epoch == seen.view.header.epoch;
+    let same_visitor = user.is_none_or(|user| claims.sub == Visitor::user(user));
+    let same_room = claims.aud == *room && claims.epoch == seen.view.header.epoch;
     if !same_visitor || !same_room {
         return Ok(None);
     }
-    let place = match Place::of(app, &ticket, &mut seen).await {
+    let place = match Place::of(app, &claims, &mut seen).await {
         Err(ApiError::TokenEnded(_)) => return Ok(None),
         place => place?,
     };
     Ok(Some(Holding {
         token: token.to_owned(),
-        ticket,
+        claims,
         place,
         seen,
         status: StatusCode::OK,
@@ -154,12 +154,12 @@ async fn enter_line(
     let seen = app.seen(&room)?;
     let now_s = app.now().0 / 1_000;
     let claims = Claims {
-        iss: ISSUER.to_owned(),
+        iss: ISSUER.into(),
         aud: room,
         epoch: seen.view.header.epoch,
-        sub: visitor.as_str().to_owned(),
+        sub: visitor,
         ord: ordinal,
-        lane: LANE_MAIN.to_owned(),
+        lane: LANE_MAIN.into(),
         vfd: false,
         ver: FORMAT,
         iat: now_s,
@@ -167,12 +167,8 @@ async fn enter_line(
     };
     let token = keys.sign(&claims);
     let place = place_after_join(standing, &seen, ordinal)?;
-    let ticket = Ticket {
-        holder: ropeline_core::Holder { visitor, ordinal },
-        claims,
-    };
     Ok(Holding {
-        ticket,
+        claims,
         token,
         place,
         seen,
@@ -194,14 +190,14 @@ fn place_after_join(
 
 fn answer(app: &App, holding: &Holding) -> Response {
     let Holding {
-        ticket,
+        claims,
         token,
         place,
         seen,
         status,
     } = holding;
-    let view = PlaceView::of(token, &ticket.claims, *place, seen, app.now());
-    let cookie = app.cookies.set(&ticket.claims.aud, token, app.token_ttl_s);
+    let view = PlaceView::of(token, claims, *place, seen, app.now());
+    let cookie = app.cookies.set(&claims.aud, token, app.token_ttl_s);
     (*status, [(SET_COOKIE, cookie)], Json(view)).into_response()
 }
 

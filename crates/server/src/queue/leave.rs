@@ -10,10 +10,10 @@ use super::credentials::Asking;
 use crate::{app::App, error::ApiError};
 
 pub(crate) async fn leave(State(app): State<App>, asking: Asking) -> Result<Response, ApiError> {
-    match asking.ticket(&app).await {
-        Ok((ticket, _)) => {
-            app.store.leave(&ticket.claims.aud, ticket.holder).await?;
-            let forget = app.cookies.set(&ticket.claims.aud, "", 0);
+    match asking.claims(&app).await {
+        Ok((claims, _)) => {
+            app.store.leave(&claims.aud, claims.holder()).await?;
+            let forget = app.cookies.set(&claims.aud, "", 0);
             Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, forget)]).into_response())
         }
         // What is gone already need not be left.

@@ -9,7 +9,7 @@ use ropeline_core::{
 use ropeline_store::Seen;
 use serde::Serialize;
 
-use crate::{app::App, error::ApiError, moment::Moment, token::Ticket};
+use crate::{app::App, error::ApiError, moment::Moment};
 
 /// Where a live place is.
 #[derive(Debug, Clone, Copy)]
@@ -23,19 +23,19 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// Where the holder of a ticket is, who is thereby heard of. In line, this waits for nothing.
-    pub(crate) async fn of(app: &App, ticket: &Ticket, seen: &mut Seen) -> Result<Self, ApiError> {
-        let (room, ordinal) = (&ticket.claims.aud, ticket.holder.ordinal);
+    /// Where the holder of a token is, who is thereby heard of. In line, this waits for nothing.
+    pub(crate) async fn of(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Self, ApiError> {
+        let (room, ordinal) = (&claims.aud, claims.ord);
         match seen.view.locate(ordinal) {
             Located::InLine { ahead, behind } if !may_be_lost(&seen.view, ordinal) => {
                 app.store.mark(room, ordinal);
                 return Ok(Self::InLine { ahead, behind });
             }
             Located::Ended(ending) => return Err(ApiError::TokenEnded(ending)),
-            Located::Unknown => remember_issued(app, ticket, &seen.view).await?,
+            Located::Unknown => remember_issued(app, claims, &seen.view).await?,
             Located::InLine { .. } | Located::PassedBy => {}
         }
-        let standing = app.store.ask(room, ticket.holder.clone()).await?;
+        let standing = app.store.ask(room, claims.holder()).await?;
         *seen = app.seen(room)?;
         Self::standing(standing, &seen.view, ordinal)
     }
@@ -93,10 +93,10 @@ fn may_be_lost(view: &View, ordinal: Ordinal) -> bool {
 
 /// The room has not given this ordinal, but we have signed it: the room's files are older than the token,
 /// as after a backup was put back. What is signed counts as given.
-async fn remember_issued(app: &App, ticket: &Ticket, view: &View) -> Result<(), ApiError> {
+async fn remember_issued(app: &App, claims: &Claims, view: &View) -> Result<(), ApiError> {
     let mut memory = view.clone();
-    memory.header.issued = ticket.holder.ordinal;
-    app.store.merge(&ticket.claims.aud, memory.into()).await?;
+    memory.header.issued = claims.ord;
+    app.store.merge(&claims.aud, memory.into()).await?;
     Ok(())
 }
 
@@ -147,7 +147,7 @@ impl<'a> PlaceView<'a> {
         let base = Self {
             token,
             room: &claims.aud,
-            user_id: claims.sub.strip_prefix("u:"),
+            user_id: claims.sub.user_id(),
             ordinal: claims.ord,
             status: "WAITING",
             position: place.position(),

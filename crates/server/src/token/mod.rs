@@ -8,7 +8,7 @@ mod keys;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
-use ropeline_core::{Claims, FORMAT, Holder, LANE_MAIN, Timestamp, Visitor};
+use ropeline_core::{Claims, FORMAT, LANE_MAIN, Timestamp, Visitor};
 use sha2::Sha256;
 use thiserror::Error;
 
@@ -25,15 +25,6 @@ pub const ISSUER: &str = "ropeline";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a valid queue token")]
 pub struct InvalidToken;
-
-/// What a valid token says, in the words of the domain.
-#[derive(Debug, Clone)]
-pub struct Ticket {
-    /// All that the token says.
-    pub claims: Claims,
-    /// Whose it is, and which place.
-    pub holder: Holder,
-}
 
 /// The keys in use: the first signs, all verify.
 #[derive(Debug)]
@@ -84,7 +75,7 @@ impl KeyRing {
     }
 
     /// The claims of a token that we signed and that is still valid at `now`, the time of day.
-    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Ticket, InvalidToken> {
+    pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, InvalidToken> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(InvalidToken);
         }
@@ -108,14 +99,7 @@ impl KeyRing {
         if !ours || claims.exp <= now.0 / 1_000 {
             return Err(InvalidToken);
         }
-        let visitor = Visitor::parse(&claims.sub).map_err(|_| InvalidToken)?;
-        Ok(Ticket {
-            holder: Holder {
-                visitor,
-                ordinal: claims.ord,
-            },
-            claims,
-        })
+        Ok(claims)
     }
 
     /// The anonymous visitor that an idempotency key stands for in a room: the same key, the same visitor.

@@ -18,12 +18,12 @@ fn ring() -> KeyRing {
 
 fn claims() -> Claims {
     Claims {
-        iss: ISSUER.to_owned(),
+        iss: ISSUER.into(),
         aud: RoomId::main(),
         epoch: Timestamp(1),
-        sub: "u:42".to_owned(),
+        sub: Visitor::parse("u:42").unwrap(),
         ord: Ordinal(7),
-        lane: LANE_MAIN.to_owned(),
+        lane: LANE_MAIN.into(),
         vfd: false,
         ver: FORMAT,
         iat: NOW.0 / 1_000,
@@ -52,9 +52,7 @@ fn header() -> Value {
 #[test]
 fn what_we_sign_we_believe_and_so_does_a_library() {
     let token = ring().sign(&claims());
-    let ticket = ring().verify(&token, NOW).unwrap();
-    assert_eq!(ticket.claims, claims());
-    assert_eq!(ticket.holder.ordinal, Ordinal(7));
+    assert_eq!(ring().verify(&token, NOW).unwrap(), claims());
     let mut rules = jsonwebtoken::Validation::new(Algorithm::HS256);
     rules.set_audience(&["main"]);
     rules.validate_exp = false;
