@@ -108,6 +108,39 @@ fn while_the_disk_is_full_joins_are_refused_and_the_line_stands() {
 }
 
 #[test]
+fn while_the_disk_is_full_a_pass_goes_on_opening_the_gate() {
+    let site = Site::on_small_disk(STILL_ROOM, DISK_BYTES);
+    let mut line = Line::default();
+    let (server, _) = full(&site, &mut line);
+    let mut client = server.client();
+    let watch = Stopwatch::start();
+    while watch.elapsed() < FULL_FOR {
+        let reply = client.send(&Ask::get("/api/v1/queue/verify").token(&line.places[&1]));
+        assert_eq!(
+            reply.status,
+            204,
+            "{}",
+            String::from_utf8_lossy(&reply.body)
+        );
+    }
+    assert_eq!(readiness(&mut client), (200, "degraded".to_owned()));
+}
+
+#[test]
+fn a_server_starts_on_a_full_disk_and_shows_the_line() {
+    let site = Site::on_small_disk(STILL_ROOM, DISK_BYTES);
+    let mut line = Line::default();
+    let (server, _) = full(&site, &mut line);
+    server.kill();
+    let server = site.start();
+    let mut client = server.client();
+    line.check(&mut client);
+    site.small_disk().free();
+    await_recovery(&mut line, &mut client);
+    line.check(&mut client);
+}
+
+#[test]
 fn joins_work_again_by_themselves_once_there_is_space() {
     let site = Site::on_small_disk(STILL_ROOM, DISK_BYTES);
     let mut line = Line::default();

@@ -1,9 +1,7 @@
 //! Random stories, judged after every step.
 
-use std::cell::RefCell;
-
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
-use ropeline_testing::line::{Story, Tally, stories, tell};
+use proptest::strategy::Strategy;
+use ropeline_testing::line::{Story, Tally, stories, try_stories};
 
 use crate::plain::PlainLine;
 
@@ -51,13 +49,13 @@ const ORDINARY: &[(&str, &str)] = &[
 
 #[test]
 fn promises_hold_in_random_stories() {
-    let tally = run(400, stories(160, 0));
+    let tally = run(stories(160, 0));
     assert_eq!(tally.missing(ORDINARY), []);
 }
 
 #[test]
 fn promises_hold_when_the_store_forgets() {
-    let tally = run(400, stories(160, 40));
+    let tally = run(stories(160, 40));
     assert_eq!(tally.missing(ORDINARY), []);
     assert_eq!(
         tally.missing(&[("join", "held"), ("suffer", "survived")]),
@@ -65,24 +63,8 @@ fn promises_hold_when_the_store_forgets() {
     );
 }
 
-/// Tells many stories; a failing one is shrunk and printed.
-fn run(cases: u32, stories: impl proptest::strategy::Strategy<Value = Story>) -> Tally {
-    let tally = RefCell::new(Tally::default());
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let told = TestRunner::new(config).run(&stories, |story| {
-        let mut line = PlainLine::new(story.policy.clone());
-        tell(&mut line, &story, &mut tally.borrow_mut())
-            .map_err(|violation| TestCaseError::fail(violation.to_string()))
-    });
-    match told {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
-        Err(TestError::Abort(reason)) => panic!("{reason}"),
-    }
-    println!("{}", tally.borrow());
-    tally.into_inner()
+fn run(stories: impl Strategy<Value = Story>) -> Tally {
+    let tally = try_stories(400, stories, |story| PlainLine::new(story.policy.clone()));
+    println!("{tally}");
+    tally
 }

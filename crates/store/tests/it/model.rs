@@ -1,14 +1,13 @@
 //! Random stories through core and the embedded store at once: the same answers after every step, and every
 //! promise kept, through crashes as well.
 
-use std::{cell::RefCell, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use ropeline_core::{
     Bounds, Command, Holder, Outcome, Reply, Room, ServerId, Standing, Timestamp, View,
 };
 use ropeline_store::{Operation, Store};
-use ropeline_testing::line::{Line, START, Settled, Suffered, Tally, stories, tell};
+use ropeline_testing::line::{Line, START, Settled, Suffered, stories, try_stories};
 use tokio::runtime::Runtime;
 
 use crate::given::Given;
@@ -53,31 +52,18 @@ const WANTED: &[(&str, &str)] = &[
 #[test]
 fn the_store_answers_as_core_does_and_keeps_its_promises_through_crashes() {
     let runtime = Runtime::new().unwrap();
-    let tally = RefCell::new(Tally::default());
-    let config = Config {
-        cases: 96,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let told = TestRunner::new(config).run(&stories(160, 60), |story| {
+    let tally = try_stories(96, stories(160, 60), |story| {
         let given = runtime.block_on(Given::room(story.policy.clone()));
         let room = Room::new(story.policy.clone(), server(), START, Bounds::default());
-        let mut twins = Twins {
+        Twins {
             runtime: &runtime,
             given: Some(given),
             room,
             clock: START,
-        };
-        tell(&mut twins, &story, &mut tally.borrow_mut())
-            .map_err(|violation| TestCaseError::fail(violation.to_string()))
+        }
     });
-    match told {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
-        Err(TestError::Abort(reason)) => panic!("{reason}"),
-    }
-    println!("{}", tally.borrow());
-    assert_eq!(tally.borrow().missing(WANTED), []);
+    println!("{tally}");
+    assert_eq!(tally.missing(WANTED), []);
 }
 
 /// The store under test and the room that it must equal.

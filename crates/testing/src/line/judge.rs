@@ -102,6 +102,8 @@ impl Judge {
     pub fn suffered(&mut self, what: Suffered) {
         if what == Suffered::LostWrites {
             self.lost_up_to = self.tokens.len() as u64;
+            // The room may be back in a tick that began under another policy.
+            self.tick = None;
         }
         for token in &mut self.tokens {
             token.seen_at = None;
@@ -490,8 +492,11 @@ impl Judge {
             .policy
             .batch
             .map_or(u64::MAX, |batch| batch.saturating_add(tick.extra));
-        let same = self.tick.filter(|before| before.start == tick.start);
-        let before = same.map_or(0, |before| before.admitted);
+        let before = match self.tick {
+            Some(before) if before.start == tick.start => before.admitted,
+            Some(_) => 0,
+            None => tick.admitted,
+        };
         ensure(
             tick.admitted <= batch.max(before),
             "never more per tick than the batch",

@@ -8,8 +8,12 @@ mod judge;
 mod step;
 mod tally;
 
-use std::{sync::Arc, time::Duration};
+use std::{cell::RefCell, sync::Arc, time::Duration};
 
+use proptest::{
+    strategy::Strategy,
+    test_runner::{Config, TestCaseError, TestError, TestRunner},
+};
 use ropeline_core::{
     Command, Holder, JoinKey, Joined, Joiner, Located, Ordinal, Outcome, Reply, Standing,
     Timestamp, UserId, View, Visitor,
@@ -68,6 +72,29 @@ pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<()
         teller.play(step, tally)?;
     }
     Ok(())
+}
+
+/// Tells many stories, each on a line of its own; one that breaks a promise is shrunk and fails the test.
+pub fn try_stories<L: Line>(
+    cases: u32,
+    stories: impl Strategy<Value = Story>,
+    line: impl Fn(&Story) -> L,
+) -> Tally {
+    let tally = RefCell::new(Tally::default());
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let told = TestRunner::new(config).run(&stories, |story| {
+        tell(&mut line(&story), &story, &mut tally.borrow_mut())
+            .map_err(|violation| TestCaseError::fail(violation.to_string()))
+    });
+    match told {
+        Ok(()) => tally.into_inner(),
+        Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+    }
 }
 
 /// The visitor that a small number stands for.
