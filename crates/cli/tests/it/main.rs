@@ -8,6 +8,7 @@ mod history;
 mod life;
 mod process;
 mod small_disk;
+mod tidy;
 mod time;
 mod usage;
 mod visitor;

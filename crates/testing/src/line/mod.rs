@@ -12,7 +12,7 @@ use std::{cell::RefCell, sync::Arc, time::Duration};
 
 use proptest::{
     strategy::Strategy,
-    test_runner::{Config, TestCaseError, TestError, TestRunner},
+    test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner},
 };
 use ropeline_core::{
     Command, Holder, JoinKey, Joined, Joiner, Located, Ordinal, Outcome, Reply, Standing,
@@ -75,18 +75,16 @@ pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<()
 }
 
 /// Tells many stories, each on a line of its own; one that breaks a promise is shrunk and fails the test.
+///
+/// The stories are the same in every run, so that a change is judged and not luck. `STORIES=20000` tells so
+/// many instead, others each time.
 pub fn try_stories<L: Line>(
     cases: u32,
     stories: impl Strategy<Value = Story>,
     line: impl Fn(&Story) -> L,
 ) -> Tally {
     let tally = RefCell::new(Tally::default());
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let told = TestRunner::new(config).run(&stories, |story| {
+    let told = runner(cases).run(&stories, |story| {
         tell(&mut line(&story), &story, &mut tally.borrow_mut())
             .map_err(|violation| TestCaseError::fail(violation.to_string()))
     });
@@ -95,6 +93,26 @@ pub fn try_stories<L: Line>(
         Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
+}
+
+fn runner(cases: u32) -> TestRunner {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test has no configuration but this"
+    )]
+    let wanted = std::env::var("STORIES")
+        .ok()
+        .and_then(|count| count.parse().ok());
+    let config = |cases| Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    if let Some(cases) = wanted {
+        return TestRunner::new(config(cases));
+    }
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    TestRunner::new_with_rng(config(cases), rng)
 }
 
 /// The visitor that a small number stands for.

@@ -1,0 +1,92 @@
+//! What is written beside the code keeps up with it.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ropeline_server::error::CATALOGUE;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn the_changelog_has_a_heading_for_this_version() {
+    let heading = format!("## [{}]", env!("CARGO_PKG_VERSION"));
+    assert!(
+        text("CHANGELOG.md")
+            .lines()
+            .any(|line| line.starts_with(&heading)),
+        "{heading}"
+    );
+}
+
+#[test]
+fn every_code_is_explained_in_the_api_document() {
+    let document = text("docs/API.md");
+    for kind in CATALOGUE {
+        assert!(
+            document.contains(&format!("`{}`", kind.code)),
+            "{}",
+            kind.code
+        );
+    }
+}
+
+#[test]
+fn every_test_that_holds_a_promise_exists() {
+    let tests = test_names(&root().join("crates"));
+    let guarantees = text("docs/GUARANTEES.md");
+    let named = guarantees
+        .split('`')
+        .filter(|part| part.matches("::").count() >= 2 && !part.contains([' ', '…', '/']));
+    let named: Vec<_> = named.filter_map(|path| path.rsplit("::").next()).collect();
+    assert!(
+        named.len() > 50,
+        "the document names its tests: {}",
+        named.len()
+    );
+    for name in named {
+        assert!(tests.contains(name), "there is no test {name}");
+    }
+}
+
+/// The functions that stand below a test attribute, in all sources below a directory.
+fn test_names(directory: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(directory).expect("a directory of sources") {
+        let path = entry.expect("a directory of sources").path();
+        if path.is_dir() {
+            names.extend(test_names(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            names.extend(tests_of(&fs::read_to_string(&path).expect("a source")));
+        }
+    }
+    names
+}
+
+fn tests_of(source: &str) -> Vec<String> {
+    let mut lines = source
+        .lines()
+        .map(str::trim)
+        .skip_while(|line| !is_test(line));
+    let mut names = Vec::new();
+    while let Some(line) = lines.next() {
+        if is_test(line) {
+            let function = lines.by_ref().find(|line| line.contains("fn "));
+            let name = function.and_then(|line| line.split("fn ").nth(1)?.split('(').next());
+            names.extend(name.map(str::to_owned));
+        }
+    }
+    names
+}
+
+fn is_test(line: &str) -> bool {
+    matches!(line, "#[test]" | "#[tokio::test]")
+}
