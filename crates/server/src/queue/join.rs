@@ -198,7 +198,7 @@ fn answer(app: &App, holding: &Holding) -> Response {
     } = holding;
     let view = PlaceView::of(token, claims, *place, seen, app.now());
     let cookie = app.cookies.set(&claims.aud, token, app.token_ttl_s);
-    (*status, [(SET_COOKIE, cookie)], Json(view)).into_response()
+    (*status, [(SET_COOKIE, cookie)], view.json()).into_response()
 }
 
 fn join_key(key: &str, user: &UserId) -> JoinKey {

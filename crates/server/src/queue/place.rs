@@ -7,6 +7,7 @@ use ropeline_core::{
     poll_after,
 };
 use ropeline_store::Seen;
+use ropeline_web::JsonText;
 use serde::Serialize;
 
 use crate::{app::App, error::ApiError, moment::Moment};
@@ -104,6 +105,7 @@ async fn remember_issued(app: &App, claims: &Claims, view: &View) -> Result<(), 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlaceView<'a> {
+    #[serde(skip)]
     token: &'a str,
     room: &'a RoomId,
     user_id: Option<&'a str>,
@@ -171,6 +173,19 @@ impl<'a> PlaceView<'a> {
             Place::InLine { behind, .. } => base.waiting(behind, place.wait(view, room_now), now),
             Place::AtDoor => base.waiting(view.waiting(), place.wait(view, room_now), now),
         }
+    }
+
+    /// The view as JSON. The token is put in front as it is: it is half of the text, and nothing in it
+    /// needs escaping, since it is one that we have signed.
+    pub(crate) fn json(&self) -> JsonText {
+        let mut text = Vec::with_capacity(1_024);
+        text.extend_from_slice(b"{\"token\":\"");
+        text.extend_from_slice(self.token.as_bytes());
+        text.extend_from_slice(b"\",");
+        let rest = text.len();
+        serde_json::to_writer(&mut text, self).expect("a place view is plain data");
+        text.remove(rest);
+        JsonText(text)
     }
 
     fn inside(self, pass: Pass, room_now: Timestamp, now: Timestamp) -> Self {

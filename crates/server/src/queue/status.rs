@@ -4,7 +4,6 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use ropeline_web::Json;
 
 use super::{
     credentials::Asking,
@@ -17,5 +16,5 @@ pub(crate) async fn status(State(app): State<App>, asking: Asking) -> Result<Res
     let place = Place::of(&app, &claims, &mut seen).await?;
     let token = asking.token.as_deref().unwrap_or_default();
     let view = PlaceView::of(token, &claims, place, &seen, app.now());
-    Ok(Json(view).into_response())
+    Ok(view.json().into_response())
 }

@@ -57,11 +57,21 @@ impl<T: Serialize> IntoResponse for Json<T> {
             tracing::error!(%error, "an answer cannot be written as JSON");
             return Problem::internal().into_response();
         }
+        JsonText(document).into_response()
+    }
+}
+
+/// JSON that is written already, as an answer.
+#[derive(Clone, Debug)]
+pub struct JsonText(pub Vec<u8>);
+
+impl IntoResponse for JsonText {
+    fn into_response(self) -> Response {
         let mut response = Response::new(Body::empty());
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(CONTENT_LENGTH, document.len().into());
-        *response.body_mut() = Body::from(document);
+        headers.insert(CONTENT_LENGTH, self.0.len().into());
+        *response.body_mut() = Body::from(self.0);
         response
     }
 }

@@ -4,7 +4,7 @@ mod json;
 mod params;
 
 pub use self::{
-    json::Json,
+    json::{Json, JsonText},
     params::{Path, Query},
 };
 
