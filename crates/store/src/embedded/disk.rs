@@ -28,7 +28,7 @@ const ROWS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rooms");
 type PlaceTable<'a> = TableDefinition<'a, u64, &'static [u8]>;
 /// Everything is in memory already; the cache only has to hold what a commit touches.
 const CACHE_BYTES: usize = 32 << 20;
-/// A file smaller than this is not worth compacting.
+/// A file smaller than this is never worth compacting.
 const COMPACT_MIN_BYTES: u64 = 64 << 20;
 /// With more live places than this, compacting would hold up joins.
 const COMPACT_PLACES_MAX: u64 = 50_000;
@@ -181,8 +181,9 @@ impl Batch {
 pub(super) struct Disk {
     path: PathBuf,
     database: Database,
-    /// Length after the last compaction, so that it is not tried again for nothing.
-    compacted_to: u64,
+    /// A file smaller than this is not worth compacting: twice the length after the last time, so that it is
+    /// not tried again for nothing.
+    compact_from: u64,
 }
 
 impl Disk {
@@ -204,7 +205,7 @@ impl Disk {
         Ok(Self {
             path: path.to_owned(),
             database,
-            compacted_to: 0,
+            compact_from: COMPACT_MIN_BYTES,
         })
     }
 
@@ -249,12 +250,15 @@ impl Disk {
         if places > COMPACT_PLACES_MAX {
             return Ok(());
         }
-        let length = std::fs::metadata(&self.path).map_err(DiskError::Io)?.len();
-        if length > COMPACT_MIN_BYTES.max(self.compacted_to * 2) {
+        if self.length()? > self.compact_from {
             self.database.compact()?;
-            self.compacted_to = std::fs::metadata(&self.path).map_err(DiskError::Io)?.len();
+            self.compact_from = COMPACT_MIN_BYTES.max(self.length()? * 2);
         }
         Ok(())
+    }
+
+    fn length(&self) -> Result<u64, DiskError> {
+        Ok(std::fs::metadata(&self.path).map_err(DiskError::Io)?.len())
     }
 
     /// Every room in the file.
@@ -463,4 +467,34 @@ fn prefix(number: RoomNumber, kind: Kind) -> [u8; 5] {
 
 fn damaged(cause: impl std::fmt::Display) -> DiskError {
     DiskError::Damaged(format!("{cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_is_given_back_once_a_long_line_has_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut disk = Disk::open(&directory.path().join("rooms.redb")).unwrap();
+        let visitor = format!("u:{}", "x".repeat(128));
+        let mut batch = Batch::default();
+        for ordinal in 1..=40_000 {
+            batch.place(0, Ordinal(ordinal), Some((&visitor, Live::InLine)));
+        }
+        disk.commit(&batch).unwrap();
+        let long = disk.length().unwrap();
+        let mut batch = Batch::default();
+        batch.purge_places(0, Ordinal(39_999));
+        disk.commit(&batch).unwrap();
+        disk.compact_from = long / 2;
+        disk.compact_if_nearly_empty(COMPACT_PLACES_MAX + 1)
+            .unwrap();
+        assert_eq!(disk.length().unwrap(), long, "not while many are live");
+        disk.compact_if_nearly_empty(1).unwrap();
+        let short = disk.length().unwrap();
+        assert!(short < long / 4, "{short} of {long}");
+        let places = load_places(&disk.database.begin_read().unwrap(), 0).unwrap();
+        assert_eq!(places.len(), 1, "who is left is still there");
+    }
 }
