@@ -325,7 +325,7 @@ impl Writer {
     }
 
     /// Notes that the file cannot be written. What has been applied stays applied and unanswered: it is
-    /// written when the file is back, and nothing else is applied before.
+    /// written when the file is back, and nothing else but time is applied before.
     fn fail(&mut self, error: &DiskError, clock: Timestamp) -> StoreError {
         if self.rooms.down_since().is_none() {
             tracing::error!(%error, "cannot write the rooms; joins are refused until it works again");
@@ -403,14 +403,28 @@ impl Pending {
     }
 }
 
-/// Applies a command and settles until nothing is left to do.
+/// Applies a command and settles until nothing is left to do. What it changed is in flight before the room
+/// is unlocked, so nobody can see it before it is written.
 fn apply(state: &mut State, command: Command, clock: Timestamp) -> Outcome {
     let outcome = state.room.apply(command, clock);
     let mut more = outcome.more;
     while more {
         more = state.room.apply(Command::Settle, clock).more;
     }
+    take_changes(state);
     outcome
+}
+
+fn take_changes(state: &mut State) {
+    let fresh = state.room.take_changes();
+    state.in_flight.extend(fresh.places.iter().copied());
+    let unsaved = &mut state.unsaved;
+    unsaved.places.extend(fresh.places);
+    unsaved.renewed.extend(fresh.renewed);
+    unsaved.gone_blocks.extend(fresh.gone_blocks);
+    unsaved.done_blocks.extend(fresh.done_blocks);
+    unsaved.seen_blocks.extend(fresh.seen_blocks);
+    unsaved.keys.extend(fresh.keys);
 }
 
 fn standing_of(room: &Room, joiner: Joiner, joined: Joined, clock: Timestamp) -> Standing {
@@ -454,9 +468,7 @@ struct Collected {
 fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Collected {
     let mut guard = room.state();
     let state = &mut *guard;
-    let fresh = state.room.take_changes();
-    state.in_flight.extend(fresh.places.iter().copied());
-    add(&mut state.unsaved, fresh);
+    take_changes(state);
     let someone_has_a_deadline = state.room.next_due().is_some();
     let changed = state.saved.is_none_or(|saved| {
         let behind = someone_has_a_deadline && clock.since(saved.at) >= TIME_BEHIND_MAX;
@@ -509,15 +521,6 @@ fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, ba
     batch.header(number, &room.name, header);
 }
 
-fn add(unsaved: &mut Changes, fresh: Changes) {
-    unsaved.places.extend(fresh.places);
-    unsaved.renewed.extend(fresh.renewed);
-    unsaved.gone_blocks.extend(fresh.gone_blocks);
-    unsaved.done_blocks.extend(fresh.done_blocks);
-    unsaved.seen_blocks.extend(fresh.seen_blocks);
-    unsaved.keys.extend(fresh.keys);
-}
-
 /// What was written may be seen.
 fn publish(room: &Handle, collected: Collected) {
     if let Some(written) = collected.written {
@@ -527,4 +530,72 @@ fn publish(room: &Handle, collected: Collected) {
         state.saved = Some(written);
     }
     room.publish(collected.view);
+}
+
+#[cfg(test)]
+mod tests {
+    use ropeline_core::{Identity, Ordinal, UserId, Visitor};
+
+    use super::*;
+
+    const CLOCK: Timestamp = Timestamp(1_700_000_000_000);
+
+    fn holder(name: &str, ordinal: u64) -> Holder {
+        let visitor = Visitor::user(&UserId::parse(name).unwrap());
+        Holder {
+            visitor,
+            ordinal: Ordinal(ordinal),
+        }
+    }
+
+    fn room_for_one() -> Handle {
+        let policy = Policy {
+            every: Duration::from_secs(10),
+            batch: None,
+            active_max: Some(1),
+            pass_ttl: Duration::from_secs(60),
+            pass_max: Duration::ZERO,
+            presence_ttl: Duration::ZERO,
+            missed_turn_ttl: Duration::ZERO,
+            waiting_max: 10,
+            identity: Identity::Open,
+        };
+        let room = Room::new(policy, ServerId("test".into()), CLOCK, Bounds::default());
+        Handle::new(RoomId::main(), 0, room, CLOCK)
+    }
+
+    #[test]
+    fn nobody_is_let_through_before_the_admission_is_written() {
+        let handle = room_for_one();
+        let join = ["ann", "bob"].map(|name| Joiner {
+            visitor: holder(name, 0).visitor,
+            key: None,
+        });
+        apply(&mut handle.state(), Command::Join(join.to_vec()), CLOCK);
+        publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
+        assert!(handle.renew(&holder("ann", 1), CLOCK).is_some());
+        apply(&mut handle.state(), Command::Leave(holder("ann", 1)), CLOCK);
+        for written in [false, true] {
+            let bob = holder("bob", 2);
+            assert_eq!(handle.renew(&bob, CLOCK).is_some(), written);
+            assert_eq!(handle.durable_standing(&bob, CLOCK).is_some(), written);
+            publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
+        }
+    }
+
+    #[test]
+    fn a_renewal_that_is_not_written_keeps_nobody_out() {
+        let handle = room_for_one();
+        let join = Joiner {
+            visitor: holder("ann", 0).visitor,
+            key: None,
+        };
+        apply(&mut handle.state(), Command::Join(vec![join]), CLOCK);
+        publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
+        let later = CLOCK + Duration::from_secs(5);
+        for _ in 0..2 {
+            assert!(handle.renew(&holder("ann", 1), later).is_some());
+            collect(&handle, later, &mut Batch::default());
+        }
+    }
 }
