@@ -7,6 +7,7 @@ use ropeline_server::{
     config::{AdminKey, Overrides, Settings, summary},
 };
 use ropeline_store::SystemClock;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
@@ -14,14 +15,41 @@ use tokio::{
 
 use crate::{failure::Failure, logging, output::print};
 
+/// Files that are open beside connections: the store, the log, the runtime's own.
+const OTHER_FILES: u64 = 64;
+
 pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
     logging::start(&settings.log);
     if settings.admin_key.as_ref().is_some_and(AdminKey::is_short) {
         tracing::warn!("the admin key is shorter than 16 characters and may be guessed");
     }
+    allow_open_files(settings.limits.connections_max);
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     runtime.block_on(until_stopped(settings))
+}
+
+/// A connection is an open file, and many systems allow a process 1,024 unless it asks for more.
+fn allow_open_files(connections_max: usize) {
+    let wanted = connections_max as u64 + OTHER_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(u64::MAX).min(wanted);
+    if limit.current.is_some_and(|current| current < most) {
+        let raised = Rlimit {
+            current: Some(most),
+            ..limit
+        };
+        if let Err(error) = setrlimit(Resource::Nofile, raised) {
+            tracing::warn!(%error, "the limit on open files could not be raised");
+        }
+    }
+    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    if allowed < wanted {
+        tracing::warn!(
+            allowed,
+            "fewer files may be open than limits.connections_max asks for: raise `ulimit -Hn`, or lower the setting"
+        );
+    }
 }
 
 async fn until_stopped(settings: Settings) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use ropeline_core::{Identity, RoomId, View};
 use ropeline_store::{Clock, EmbeddedStore, OpenError, Operation, Store, StoreError};
-use ropeline_web::{Limits, Report, Server, Tasks};
+use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use thiserror::Error;
 use tokio::net::TcpListener;
 
@@ -135,12 +135,12 @@ impl Ready {
                 cause,
             })?);
         }
-        let listen = |cause| StartError::Listen {
+        let cannot_listen = |cause| StartError::Listen {
             address: settings.listen,
             cause,
         };
-        let listener = TcpListener::bind(settings.listen).await.map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
+        let listener = listen(settings.listen).map_err(cannot_listen)?;
+        let address = listener.local_addr().map_err(cannot_listen)?;
         let secure = settings
             .public_url
             .as_ref()

@@ -20,7 +20,7 @@ pub use crate::{
         FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND, Problem,
     },
     request_id::RequestId,
-    server::{OpenConnections, Report, Server},
+    server::{OpenConnections, Report, Server, listen},
     service::{Observe, Verbatim},
     tasks::Tasks,
 };

@@ -14,7 +14,7 @@ use std::{
 use axum::Router;
 use hyper::server::conn::http1;
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     time::sleep,
 };
@@ -35,6 +35,23 @@ const DRAIN_GRACE: Duration = Duration::from_secs(1);
 
 /// Smallest read buffer that hyper allows, and so what a head gets beyond its own limit.
 const BUFFER_SLACK: usize = 8 * 1024;
+
+/// Connections that may wait to be accepted. The usual 128 are gone in the first moment of a rush, and who
+/// does not fit in is not refused but tries again a second later.
+const BACKLOG: u32 = 4_096;
+
+/// Listens on an address, ready for a crowd.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // A restart must not wait until the last connection of the process before is forgotten.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// A router and the limits within which it is served.
 pub struct Server {

@@ -172,3 +172,15 @@ async fn a_reset_in_the_middle_of_anything_leaks_no_connection() {
     }
     assert_eq!(served.ask(&get_request("/hello")).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_rush_finds_room_before_anybody_is_accepted() {
+    let listener = ropeline_web::listen(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let moment = Duration::from_millis(500);
+    let crowd: Vec<_> = (0..1_000)
+        .map(|_| std::net::TcpStream::connect_timeout(&address, moment))
+        .collect();
+    let waiting = crowd.iter().filter(|connection| connection.is_ok()).count();
+    assert_eq!(waiting, 1_000);
+}
