@@ -5,12 +5,14 @@ use std::{fs, path::Path, thread};
 /// `data` is where the engines write: a file system in memory would make "durable" a lie.
 pub(crate) fn facts(data: &Path) -> Vec<(&'static str, String)> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let kernel = first_line("/proc/sys/kernel/osrelease");
+    // The rest of a release's name tells who built it.
+    let release = first_line("/proc/sys/kernel/osrelease");
+    let kernel: Vec<_> = release.split('.').take(2).collect();
     vec![
         ("cores", cores.to_string()),
         ("cpu", field("/proc/cpuinfo", "model name")),
         ("memory", memory()),
-        ("kernel", kernel),
+        ("kernel", kernel.join(".")),
         ("file system of the data", file_system(data)),
     ]
 }

@@ -5,6 +5,7 @@
 //! and only then publishes the new views and answers. While the file cannot be written, joins are refused
 //! and reads go on.
 
+mod commit;
 mod disk;
 mod rooms;
 mod writer;

@@ -10,14 +10,15 @@ use std::{
 };
 
 use ropeline_core::{
-    Bounds, Changes, Command, Holder, Joined, Joiner, Outcome, Policy, Reply, Room, RoomId,
-    ServerId, Standing, Timestamp, View,
+    Bounds, Command, Holder, Joined, Joiner, Policy, Reply, Room, RoomId, ServerId, Standing,
+    Timestamp,
 };
 use tokio::sync::oneshot;
 
 use super::{
-    disk::{Batch, Disk, DiskError, Kind, RoomNumber},
-    rooms::{Handle, Rooms, SavedMarks, State},
+    commit::{apply, collect, look_round, publish},
+    disk::{Batch, Disk, DiskError, RoomNumber},
+    rooms::{Handle, Rooms},
 };
 use crate::{Clock, StoreError};
 
@@ -25,14 +26,10 @@ use crate::{Clock, StoreError};
 const LOOK: Duration = Duration::from_millis(250);
 /// Requests that one transaction takes at the most.
 const BATCH_MAX: usize = 8_192;
-/// Marks that one transition takes at the most, so that the room is never locked for long.
-const MARKS_PER_CALL: usize = 1_000;
 /// A pause of this length between requests ends the gathering of a batch.
 const GATHER: Duration = Duration::from_micros(100);
 /// A file that failed is tried again this often.
 const RETRY: Duration = Duration::from_millis(500);
-/// While somebody has a deadline, the file is at most this far behind in time.
-const TIME_BEHIND_MAX: Duration = Duration::from_secs(1);
 
 pub(super) type Answer<T> = Result<T, StoreError>;
 
@@ -403,30 +400,6 @@ impl Pending {
     }
 }
 
-/// Applies a command and settles until nothing is left to do. What it changed is in flight before the room
-/// is unlocked, so nobody can see it before it is written.
-fn apply(state: &mut State, command: Command, clock: Timestamp) -> Outcome {
-    let outcome = state.room.apply(command, clock);
-    let mut more = outcome.more;
-    while more {
-        more = state.room.apply(Command::Settle, clock).more;
-    }
-    take_changes(state);
-    outcome
-}
-
-fn take_changes(state: &mut State) {
-    let fresh = state.room.take_changes();
-    state.in_flight.extend(fresh.places.iter().copied());
-    let unsaved = &mut state.unsaved;
-    unsaved.places.extend(fresh.places);
-    unsaved.renewed.extend(fresh.renewed);
-    unsaved.gone_blocks.extend(fresh.gone_blocks);
-    unsaved.done_blocks.extend(fresh.done_blocks);
-    unsaved.seen_blocks.extend(fresh.seen_blocks);
-    unsaved.keys.extend(fresh.keys);
-}
-
 fn standing_of(room: &Room, joiner: Joiner, joined: Joined, clock: Timestamp) -> Standing {
     match joined {
         Joined::New(ordinal) | Joined::Already(ordinal) | Joined::Repeated(ordinal) => room
@@ -438,164 +411,5 @@ fn standing_of(room: &Room, joiner: Joiner, joined: Joined, clock: Timestamp) ->
                 clock,
             ),
         Joined::KeyReused | Joined::Closed | Joined::Full => Standing::Unknown,
-    }
-}
-
-/// Takes in the marks and settles what is due.
-fn look_round(room: &Handle, clock: Timestamp) {
-    for marks in room.take_marks().chunks(MARKS_PER_CALL) {
-        apply(&mut room.state(), Command::Mark(marks.to_vec()), clock);
-    }
-    let mut state = room.state();
-    if state
-        .room
-        .next_due()
-        .is_some_and(|due| due <= state.room.now(clock))
-    {
-        apply(&mut state, Command::Settle, clock);
-    }
-}
-
-/// What a commit does for one room.
-struct Collected {
-    /// Shown once it is written.
-    view: View,
-    /// How far the file follows the room then; `None` if nothing is written.
-    written: Option<SavedMarks>,
-}
-
-/// Puts what changed in a room into the batch.
-fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Collected {
-    let mut guard = room.state();
-    let state = &mut *guard;
-    take_changes(state);
-    let someone_has_a_deadline = state.room.next_due().is_some();
-    let changed = state.saved.is_none_or(|saved| {
-        let behind = someone_has_a_deadline && clock.since(saved.at) >= TIME_BEHIND_MAX;
-        behind || saved.version != state.room.header().version
-    });
-    let written = (changed || !state.unsaved.is_empty()).then(|| {
-        let saved = state.saved.unwrap_or_default();
-        encode(room, &state.room, &state.unsaved, &saved, batch);
-        SavedMarks::of(&state.room, clock)
-    });
-    let mut view = state.room.view(clock);
-    state.pace.observe(&view);
-    view.pace = state.pace;
-    Collected { view, written }
-}
-
-fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, batch: &mut Batch) {
-    let (number, header) = (room.number, state.header());
-    if header.floor > saved.floor {
-        batch.purge_places(number, header.floor);
-    }
-    if header.base > saved.base {
-        let last = (header.base.0 / ropeline_core::BLOCK_BITS).saturating_sub(1);
-        batch.purge(number, Kind::Gone, last);
-        batch.purge(number, Kind::Done, last);
-    }
-    if header.presence.number > saved.presence_round && header.presence.number >= 3 {
-        batch.purge(number, Kind::Seen, header.presence.number - 3);
-    }
-    if header.keys.number > saved.key_round && header.keys.number >= 2 {
-        batch.purge(number, Kind::Key, header.keys.number - 2);
-    }
-    for ordinal in changes.places.iter().chain(&changes.renewed) {
-        batch.place(number, *ordinal, state.saved_place(*ordinal));
-    }
-    for block in &changes.gone_blocks {
-        batch.block(number, Kind::Gone, &[*block], &state.gone().block(*block));
-    }
-    for block in &changes.done_blocks {
-        batch.block(number, Kind::Done, &[*block], &state.done().block(*block));
-    }
-    for (round, block) in &changes.seen_blocks {
-        if let Some(seen) = state.seen(*round) {
-            batch.block(number, Kind::Seen, &[*round, *block], &seen.block(*block));
-        }
-    }
-    for key in &changes.keys {
-        batch.join_key(number, header.keys.number, *key);
-    }
-    batch.header(number, &room.name, header);
-}
-
-/// What was written may be seen.
-fn publish(room: &Handle, collected: Collected) {
-    if let Some(written) = collected.written {
-        let mut state = room.state();
-        state.in_flight.clear();
-        state.unsaved = Changes::default();
-        state.saved = Some(written);
-    }
-    room.publish(collected.view);
-}
-
-#[cfg(test)]
-mod tests {
-    use ropeline_core::{Identity, Ordinal, UserId, Visitor};
-
-    use super::*;
-
-    const CLOCK: Timestamp = Timestamp(1_700_000_000_000);
-
-    fn holder(name: &str, ordinal: u64) -> Holder {
-        let visitor = Visitor::user(&UserId::parse(name).unwrap());
-        Holder {
-            visitor,
-            ordinal: Ordinal(ordinal),
-        }
-    }
-
-    fn room_for_one() -> Handle {
-        let policy = Policy {
-            every: Duration::from_secs(10),
-            batch: None,
-            active_max: Some(1),
-            pass_ttl: Duration::from_secs(60),
-            pass_max: Duration::ZERO,
-            presence_ttl: Duration::ZERO,
-            missed_turn_ttl: Duration::ZERO,
-            waiting_max: 10,
-            identity: Identity::Open,
-        };
-        let room = Room::new(policy, ServerId("test".into()), CLOCK, Bounds::default());
-        Handle::new(RoomId::main(), 0, room, CLOCK)
-    }
-
-    #[test]
-    fn nobody_is_let_through_before_the_admission_is_written() {
-        let handle = room_for_one();
-        let join = ["ann", "bob"].map(|name| Joiner {
-            visitor: holder(name, 0).visitor,
-            key: None,
-        });
-        apply(&mut handle.state(), Command::Join(join.to_vec()), CLOCK);
-        publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
-        assert!(handle.renew(&holder("ann", 1), CLOCK).is_some());
-        apply(&mut handle.state(), Command::Leave(holder("ann", 1)), CLOCK);
-        for written in [false, true] {
-            let bob = holder("bob", 2);
-            assert_eq!(handle.renew(&bob, CLOCK).is_some(), written);
-            assert_eq!(handle.durable_standing(&bob, CLOCK).is_some(), written);
-            publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
-        }
-    }
-
-    #[test]
-    fn a_renewal_that_is_not_written_keeps_nobody_out() {
-        let handle = room_for_one();
-        let join = Joiner {
-            visitor: holder("ann", 0).visitor,
-            key: None,
-        };
-        apply(&mut handle.state(), Command::Join(vec![join]), CLOCK);
-        publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
-        let later = CLOCK + Duration::from_secs(5);
-        for _ in 0..2 {
-            assert!(handle.renew(&holder("ann", 1), later).is_some());
-            collect(&handle, later, &mut Batch::default());
-        }
     }
 }
