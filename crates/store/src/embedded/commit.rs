@@ -13,6 +13,7 @@ use super::{
 const TIME_BEHIND_MAX: Duration = Duration::from_secs(1);
 /// Marks that one transition takes at the most, so that the room is never locked for long.
 const MARKS_PER_CALL: usize = 1_000;
+
 /// Applies a command and settles until nothing is left to do. What it changed is in flight before the room
 /// is unlocked, so nobody can see it before it is written.
 pub(super) fn apply(state: &mut State, command: Command, clock: Timestamp) -> Outcome {
@@ -134,7 +135,8 @@ mod tests {
         Bounds, Holder, Identity, Joiner, Ordinal, Policy, RoomId, ServerId, UserId, Visitor,
     };
 
-    use super::*;
+    use super::{super::rooms::Rooms, *};
+    use crate::{Clock, SystemClock};
 
     const CLOCK: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -179,6 +181,20 @@ mod tests {
             assert_eq!(handle.durable_standing(&bob, CLOCK).is_some(), written);
             publish(&handle, collect(&handle, CLOCK, &mut Batch::default()));
         }
+    }
+
+    #[test]
+    fn a_room_that_was_loaded_is_not_written_again_until_it_changes() {
+        let clock = SystemClock::start();
+        let room = room_for_one().state().room.clone();
+        let rooms = Rooms::of(vec![(RoomId::main(), 0, room)], &clock);
+        let handle = rooms.get(&RoomId::main()).unwrap();
+        let mut batch = Batch::default();
+        collect(&handle, clock.now(), &mut batch);
+        assert!(batch.is_empty());
+        apply(&mut handle.state(), Command::Pause, clock.now());
+        collect(&handle, clock.now(), &mut batch);
+        assert!(!batch.is_empty());
     }
 
     #[test]

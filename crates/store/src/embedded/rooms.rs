@@ -33,11 +33,12 @@ struct Down {
 impl Rooms {
     pub(super) fn of(saved: Vec<(RoomId, RoomNumber, Room)>, clock: &dyn Clock) -> Self {
         let handles = saved.into_iter().map(|(name, number, mut room)| {
-            room.resume_at(clock.now());
-            (
-                name.clone(),
-                Arc::new(Handle::new(name, number, room, clock.now())),
-            )
+            let now = clock.now();
+            room.resume_at(now);
+            let written = SavedMarks::of(&room, now);
+            let handle = Handle::new(name.clone(), number, room, now);
+            handle.state().saved = Some(written);
+            (name, Arc::new(handle))
         });
         Self {
             by_name: ArcSwap::from_pointee(handles.collect()),
