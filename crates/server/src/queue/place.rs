@@ -72,19 +72,19 @@ impl Place {
     }
 
     /// The expected wait; none for who is inside, or while the room is paused.
-    fn wait(self, view: &View, now: Timestamp) -> Option<Estimate> {
+    pub(crate) fn wait(self, view: &View, now: Timestamp) -> Option<Estimate> {
         match self {
             Self::Inside(_) => None,
             waiting => estimate(view, waiting.ahead(), now),
         }
     }
+}
 
-    /// When to ask again.
-    pub(crate) fn poll_after_ms(self, view: &View, now: Timestamp, ordinal: Ordinal) -> u64 {
-        let wait = self.wait(view, now).map(|estimate| estimate.wait);
-        let salt = ordinal.0 ^ view.header.version.rotate_left(32);
-        millis(poll_after(wait, view.header.policy.presence_ttl, salt))
-    }
+/// When somebody who has to wait so long is to ask again.
+pub(crate) fn poll_after_ms(wait: Option<Estimate>, view: &View, ordinal: Ordinal) -> u64 {
+    let wait = wait.map(|estimate| estimate.wait);
+    let salt = ordinal.0 ^ view.header.version.rotate_left(32);
+    millis(poll_after(wait, view.header.policy.presence_ttl, salt))
 }
 
 /// A place whose join the store may have forgotten is confirmed by asking for it.
@@ -145,7 +145,7 @@ impl<'a> PlaceView<'a> {
     ) -> Self {
         let view = &*seen.view;
         let room_now = view.now(now);
-        let poll_after_ms = place.poll_after_ms(view, room_now, claims.ord);
+        let wait = place.wait(view, room_now);
         let base = Self {
             token,
             room: &claims.aud,
@@ -161,7 +161,7 @@ impl<'a> PlaceView<'a> {
             issued_at: Moment(Timestamp(claims.iat * 1_000)),
             expires_at: None,
             remaining_seconds: None,
-            poll_after_ms,
+            poll_after_ms: poll_after_ms(wait, view, claims.ord),
             version: view.header.version,
             as_of: Moment(seen.fresh_at),
             room_state: view.state_word(),
@@ -170,8 +170,8 @@ impl<'a> PlaceView<'a> {
         };
         match place {
             Place::Inside(pass) => base.inside(pass, room_now, now),
-            Place::InLine { behind, .. } => base.waiting(behind, place.wait(view, room_now), now),
-            Place::AtDoor => base.waiting(view.waiting(), place.wait(view, room_now), now),
+            Place::InLine { behind, .. } => base.waiting(behind, wait, now),
+            Place::AtDoor => base.waiting(view.waiting(), wait, now),
         }
     }
 

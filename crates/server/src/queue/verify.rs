@@ -9,7 +9,10 @@ use ropeline_core::{Claims, Located, Pass, RoomId, Timestamp};
 use ropeline_store::Seen;
 use ropeline_web::Problem;
 
-use super::{credentials::Asking, place::Place};
+use super::{
+    credentials::Asking,
+    place::{Place, poll_after_ms},
+};
 use crate::{app::App, error::ApiError, moment::Moment};
 
 pub(crate) async fn verify(
@@ -40,7 +43,11 @@ async fn renew(app: &App, claims: &Claims, mut seen: Seen) -> Result<Timestamp, 
         Place::Inside(Pass { expires_at, .. }) => Ok(now + room_now.until(expires_at)),
         waiting => Err(ApiError::NotAdmitted {
             position: waiting.position(),
-            poll_after_ms: waiting.poll_after_ms(&seen.view, room_now, claims.ord),
+            poll_after_ms: poll_after_ms(
+                waiting.wait(&seen.view, room_now),
+                &seen.view,
+                claims.ord,
+            ),
         }),
     }
 }
