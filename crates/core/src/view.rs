@@ -90,6 +90,7 @@ impl View {
             RoomState::Open => "OPEN",
             RoomState::Closed => "CLOSED",
             RoomState::Draining => "DRAINING",
+            RoomState::Deleted => "DELETED",
         }
     }
 }

@@ -9,4 +9,4 @@ mod store;
 
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
-pub use store::{Health, Operation, Seen, Store, StoreError};
+pub use store::{Found, Health, Operation, Seen, Store, StoreError};

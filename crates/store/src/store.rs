@@ -33,10 +33,20 @@ pub enum Operation {
     Close,
     Drain,
     Reset,
+    Delete,
     SetPolicy {
         policy: Arc<Policy>,
         digest: Option<String>,
     },
+}
+
+/// A place that somebody looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Which place.
+    pub ordinal: Ordinal,
+    /// Where it stands.
+    pub standing: Standing,
 }
 
 /// A room's view, and how fresh it is.
@@ -77,7 +87,8 @@ pub trait Store: Debug + Send + Sync {
     /// Whether joins are taken.
     fn health(&self) -> Health;
 
-    /// Makes a room if there is none of that name; says whether it did.
+    /// Makes a room if there is none of that name; says whether it did. One that was deleted begins again
+    /// with another epoch, so that no token of before is good for it.
     async fn create(
         &self,
         room: &RoomId,
@@ -104,6 +115,9 @@ pub trait Store: Debug + Send + Sync {
 
     /// A holder's business inside is done.
     async fn finish(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError>;
+
+    /// The live place of a visitor, and where it stands.
+    async fn find(&self, room: &RoomId, visitor: &Visitor) -> Result<Option<Found>, StoreError>;
 
     /// Puts a visitor out; says which place they had.
     async fn revoke(&self, room: &RoomId, visitor: Visitor) -> Result<Option<Ordinal>, StoreError>;

@@ -47,6 +47,15 @@ pub enum Command {
         /// Digest of the configuration text it came from; `None` leaves the last one.
         digest: Option<String>,
     },
+    /// Everybody out, and no such room any more.
+    Delete,
+    /// A deleted room begins again, empty; one that is there stays as it is.
+    Create {
+        /// The policy, already validated.
+        policy: Arc<Policy>,
+        /// Digest of the configuration text it came from.
+        digest: Option<String>,
+    },
     /// What a node knows of the room, where the store may have forgotten.
     Merge(Arc<View>),
 }
@@ -104,6 +113,10 @@ pub enum Reply {
     Revoked(Option<Ordinal>),
     /// Carried out.
     Done,
+    /// Whether the room was made.
+    Created(bool),
+    /// Nothing was changed: the room was deleted.
+    NoRoom,
 }
 
 /// What became of one joiner.

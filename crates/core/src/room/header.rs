@@ -20,6 +20,8 @@ pub enum RoomState {
     Closed,
     /// They are not, and the room closes for good once it is empty.
     Draining,
+    /// There is no such room any more. What is kept of it makes sure that its tokens stay ended.
+    Deleted,
 }
 
 /// The tick that runs.

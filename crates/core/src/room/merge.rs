@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Bounds, Ending, Header, LostRange, Reply, Room, ServerId};
+use super::{Bounds, Ending, Header, LostRange, Reply, Room, RoomState, ServerId};
 use crate::{Ordinal, Timestamp, View};
 
 /// From the first merge joins are held for this long, so that every live node has merged before the
@@ -50,6 +50,10 @@ impl Room {
         if memory.header.epoch > self.header.epoch {
             self.start_over(memory, now);
         }
+        if self.is_deleted() || memory.header.state == RoomState::Deleted {
+            self.delete(now);
+            return;
+        }
         self.take_maximum(memory, now);
         self.take_union(memory);
         self.bring_to_the_door();
@@ -60,6 +64,7 @@ impl Room {
         self.reset(now);
         let header = &mut self.header;
         header.epoch = memory.header.epoch;
+        header.state = memory.header.state;
         header.policy = Arc::clone(&memory.header.policy);
         (header.issued, header.head) = (Ordinal(0), Ordinal(0));
         (header.floor, header.base) = (Ordinal(0), Ordinal(0));

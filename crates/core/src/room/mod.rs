@@ -7,6 +7,7 @@
 //! Every transition ends by settling, and only settling moves a visitor inside.
 
 mod command;
+mod delete;
 mod header;
 mod holder;
 mod join;
@@ -111,6 +112,9 @@ impl Room {
         if self.is_fenced() && !matches!(command, Command::Merge(_)) {
             return self.outcome(Reply::Fenced, false);
         }
+        if self.is_deleted() && !matches!(command, Command::Merge(_) | Command::Create { .. }) {
+            return self.outcome(Reply::NoRoom, false);
+        }
         let now = self.header.clock.advance(clock);
         self.turn_rounds(now);
         let reply = match command {
@@ -130,6 +134,8 @@ impl Room {
             Command::Drain => self.set_state(RoomState::Draining),
             Command::Reset => self.reset(now),
             Command::SetPolicy { policy, digest } => self.set_policy(policy, digest, now),
+            Command::Delete => self.delete(now),
+            Command::Create { policy, digest } => self.create(policy, digest, now),
             Command::Merge(memory) => self.merge(&memory, now),
         };
         let more = self.settle(now);

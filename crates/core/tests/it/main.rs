@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "the tally shows what was tried")]
 
 mod absent;
+mod deletion;
 mod healing;
 mod judge;
 mod plain;

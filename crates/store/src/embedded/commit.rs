@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_core::{BLOCK_BITS, Changes, Command, Outcome, Room, Timestamp, View};
+use ropeline_core::{BLOCK_BITS, Changes, Command, Outcome, Room, RoomState, Timestamp, View};
 
 use super::{
     disk::{Batch, Kind},
@@ -84,7 +84,9 @@ pub(super) fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Col
 
 fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, batch: &mut Batch) {
     let (number, header) = (room.number, state.header());
-    if header.floor > saved.floor {
+    if header.state == RoomState::Deleted {
+        batch.purge_room(number);
+    } else if header.floor > saved.floor {
         batch.purge_places(number, header.floor);
     }
     if header.base > saved.base {

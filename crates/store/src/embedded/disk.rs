@@ -133,6 +133,14 @@ impl Batch {
         self.places.entry(number).or_default().purge = Some(last);
     }
 
+    /// Removes all that is written of a room, but for its header.
+    pub(super) fn purge_room(&mut self, number: RoomNumber) {
+        self.purge_places(number, Ordinal(u64::MAX));
+        for kind in [Kind::Gone, Kind::Done, Kind::Seen, Kind::Key] {
+            self.purge(number, kind, u64::MAX);
+        }
+    }
+
     pub(super) fn block(&mut self, number: RoomNumber, kind: Kind, at: &[u64], block: &Block) {
         self.row(number, kind, at, |bytes| {
             for word in block {

@@ -26,7 +26,7 @@ use ropeline_core::{
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::{Clock, Health, Operation, Seen, Store, StoreError};
+use crate::{Clock, Found, Health, Operation, Seen, Store, StoreError};
 use disk::{Disk, DiskError};
 use rooms::{Handle, Rooms};
 use writer::{Answer, Op, Writer};
@@ -141,7 +141,7 @@ impl EmbeddedStore {
 
     fn handle(&self, room: &RoomId) -> Result<Arc<Handle>, StoreError> {
         self.rooms
-            .get(room)
+            .live(room)
             .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))
     }
 
@@ -165,13 +165,16 @@ impl EmbeddedStore {
     }
 
     async fn apply(&self, room: &RoomId, command: Command) -> Result<Reply, StoreError> {
-        let room = self.handle(room)?;
-        self.ask_writer(|answer| Op::Apply {
-            room,
+        let handle = self.handle(room)?;
+        let reply = self.ask_writer(|answer| Op::Apply {
+            room: handle,
             command,
             answer,
-        })
-        .await
+        });
+        match reply.await? {
+            Reply::NoRoom => Err(StoreError::NoSuchRoom(room.clone())),
+            reply => Ok(reply),
+        }
     }
 
     async fn departure(&self, room: &RoomId, command: Command) -> Result<Departure, StoreError> {
@@ -196,7 +199,7 @@ impl Store for EmbeddedStore {
     }
 
     fn view(&self, room: &RoomId) -> Option<Seen> {
-        let view = self.rooms.get(room)?.view();
+        let view = self.rooms.live(room)?.view();
         let fresh_at = self.rooms.down_since().unwrap_or_else(|| self.clock.now());
         Some(Seen { view, fresh_at })
     }
@@ -212,7 +215,7 @@ impl Store for EmbeddedStore {
         digest: Option<String>,
     ) -> Result<bool, StoreError> {
         // A room that is there is there even while nothing can be written.
-        if self.rooms.get(room).is_some() {
+        if self.rooms.live(room).is_some() {
             return Ok(false);
         }
         let room = room.clone();
@@ -270,6 +273,14 @@ impl Store for EmbeddedStore {
         self.departure(room, Command::Finish(holder)).await
     }
 
+    async fn find(&self, room: &RoomId, visitor: &Visitor) -> Result<Option<Found>, StoreError> {
+        let handle = self.handle(room)?;
+        if !handle.is_durable(visitor) {
+            self.settle(room).await?;
+        }
+        Ok(handle.find(visitor, self.clock.now()))
+    }
+
     async fn revoke(&self, room: &RoomId, visitor: Visitor) -> Result<Option<Ordinal>, StoreError> {
         match self.apply(room, Command::Revoke(visitor)).await? {
             Reply::Revoked(place) => Ok(place),
@@ -286,6 +297,7 @@ impl Store for EmbeddedStore {
             Operation::Close => Command::Close,
             Operation::Drain => Command::Drain,
             Operation::Reset => Command::Reset,
+            Operation::Delete => Command::Delete,
             Operation::SetPolicy { policy, digest } => Command::SetPolicy { policy, digest },
         };
         self.apply(room, command).await.map(drop)

@@ -7,11 +7,12 @@ use std::{
 
 use arc_swap::ArcSwap;
 use ropeline_core::{
-    Changes, Holder, Ordinal, Pace, Pass, Room, RoomId, Standing, Timestamp, View,
+    Changes, Holder, Ordinal, Pace, Pass, Room, RoomId, RoomState, Standing, Timestamp, View,
+    Visitor,
 };
 
 use super::disk::RoomNumber;
-use crate::{Clock, Health};
+use crate::{Clock, Found, Health};
 
 /// Marks that may wait for the writer; more are dropped, and the next poll marks again.
 const MARKS_MAX: usize = 1_000_000;
@@ -46,6 +47,11 @@ impl Rooms {
         }
     }
 
+    /// A room that was not deleted.
+    pub(super) fn live(&self, name: &RoomId) -> Option<Arc<Handle>> {
+        self.get(name).filter(|room| room.is_live())
+    }
+
     pub(super) fn get(&self, name: &RoomId) -> Option<Arc<Handle>> {
         self.by_name.load().get(name).cloned()
     }
@@ -55,7 +61,9 @@ impl Rooms {
     }
 
     pub(super) fn names(&self) -> Vec<RoomId> {
-        self.by_name.load().keys().cloned().collect()
+        let rooms = self.by_name.load();
+        let live = rooms.values().filter(|room| room.is_live());
+        live.map(|room| room.name.clone()).collect()
     }
 
     /// How many places are live in all rooms.
@@ -168,6 +176,10 @@ impl Handle {
         }
     }
 
+    fn is_live(&self) -> bool {
+        self.view.load().header.state != RoomState::Deleted
+    }
+
     pub(super) fn view(&self) -> Arc<View> {
         self.view.load_full()
     }
@@ -187,6 +199,25 @@ impl Handle {
             return None;
         }
         state.room.renew_pass(holder, clock)
+    }
+
+    /// Whether what is known of a visitor is on the disk.
+    pub(super) fn is_durable(&self, visitor: &Visitor) -> bool {
+        let state = self.state();
+        let place = state.room.find(visitor);
+        place.is_none_or(|ordinal| !state.in_flight.contains(&ordinal))
+    }
+
+    /// The live place of a visitor.
+    pub(super) fn find(&self, visitor: &Visitor, clock: Timestamp) -> Option<Found> {
+        let room = &self.state().room;
+        let ordinal = room.find(visitor)?;
+        let holder = Holder {
+            visitor: visitor.clone(),
+            ordinal,
+        };
+        let standing = room.standing(&holder, clock);
+        Some(Found { ordinal, standing })
     }
 
     /// Where a holder stands, unless that is not durable yet.

@@ -255,12 +255,16 @@ impl Writer {
                     digest,
                     answer,
                 } => {
-                    let exists = self.rooms.get(&room).is_some()
-                        || created.iter().any(|handle| handle.name == room);
-                    if !exists {
+                    let new = created.iter().find(|handle| handle.name == room).cloned();
+                    let made = if let Some(handle) = new.or_else(|| self.rooms.get(&room)) {
+                        let create = Command::Create { policy, digest };
+                        let outcome = apply(&mut handle.state(), create, self.clock.now());
+                        outcome.reply == Reply::Created(true)
+                    } else {
                         created.push(self.create(room, &policy, digest));
-                    }
-                    pending.push(Pending::Create(answer, !exists));
+                        true
+                    };
+                    pending.push(Pending::Create(answer, made));
                 }
                 Op::Close { .. } => {}
             }
@@ -283,6 +287,12 @@ impl Writer {
                     let standing = standing_of(&state.room, joiner, joined, clock);
                     Pending::Join(answer, (joined, standing))
                 }));
+            }
+            Reply::NoRoom => {
+                let error = StoreError::NoSuchRoom(room.name.clone());
+                for answer in answers {
+                    answer.send(Err(error.clone())).ok();
+                }
             }
             _ => self
                 .held

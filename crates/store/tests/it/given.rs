@@ -68,6 +68,11 @@ impl Given {
 
     /// The store as it is after a crash at this instant: opened from a copy of the files.
     pub(crate) fn crash(self) -> Self {
+        Self::crash_of(&self)
+    }
+
+    /// As [`Given::crash`], with the store of before still there.
+    pub(crate) fn crash_of(&self) -> Self {
         let copy = tempfile::tempdir().unwrap();
         std::fs::copy(
             self.directory.path().join("rooms.redb"),
@@ -78,8 +83,8 @@ impl Given {
         Self {
             store,
             directory: copy,
-            clock: self.clock,
-            room: self.room,
+            clock: Arc::clone(&self.clock),
+            room: self.room.clone(),
         }
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod crash;
+mod deletion;
 mod durability;
 mod given;
 mod model;

@@ -135,6 +135,10 @@ impl Twins<'_> {
                 Command::Close => Operation::Close,
                 Command::Drain => Operation::Drain,
                 Command::Reset => Operation::Reset,
+                Command::Delete => Operation::Delete,
+                Command::Create { policy, digest } => {
+                    return Reply::Created(store.create(room, policy, digest).await.unwrap());
+                }
                 Command::SetPolicy { policy, digest } => Operation::SetPolicy { policy, digest },
             };
             store.operate(room, operation).await.unwrap();

@@ -28,6 +28,8 @@ impl Tally {
             Reply::Revoked(Some(_)) => self.note(command, "revoked"),
             Reply::Revoked(None) => self.note(command, "nobody"),
             Reply::Done => self.note(command, "done"),
+            Reply::Created(_) => self.note(command, "created"),
+            Reply::NoRoom => self.note(command, "no room"),
         }
     }
 

@@ -1,0 +1,109 @@
+//! Rooms that are deleted, and rooms that begin again.
+
+use std::{sync::Arc, time::Duration};
+
+use ropeline_core::{Command, Ending, Joined, Ordinal, Reply, RoomState, Standing};
+
+use crate::{
+    plain::server,
+    rules::{Stage, bank, holder},
+};
+
+fn again(stage: &mut Stage) -> Reply {
+    stage.tell(Command::Create {
+        policy: Arc::new(bank(2)),
+        digest: Some("another".into()),
+    })
+}
+
+/// Somebody inside, somebody waiting, and then no such room.
+fn deleted() -> Stage {
+    let mut stage = Stage::new(bank(1));
+    stage.join([1, 2]);
+    assert_eq!(stage.tell(Command::Delete), Reply::Done);
+    stage
+}
+
+#[test]
+fn nobody_is_in_a_deleted_room_and_nobody_comes_in() {
+    let mut stage = deleted();
+    let view = stage.room.view(stage.clock);
+    assert_eq!((view.waiting(), view.inside), (0, 0));
+    for n in [1, 2] {
+        assert_eq!(stage.at(n), Standing::Ended(Ending::Gone));
+    }
+    let commands = [
+        Command::Renew(vec![holder(1, 1)]),
+        Command::Restore(vec![holder(2, 2)]),
+        Command::Open,
+        Command::Admit(5),
+        Command::Settle,
+        Command::Delete,
+    ];
+    for command in commands {
+        assert_eq!(stage.tell(command.clone()), Reply::NoRoom, "{command:?}");
+    }
+    assert_eq!(stage.room.next_due(), None);
+}
+
+#[test]
+fn a_room_that_begins_again_is_empty_and_has_another_epoch() {
+    let mut stage = deleted();
+    let old = stage.room.header().clone();
+    assert_eq!(again(&mut stage), Reply::Created(true));
+    let new = stage.room.header().clone();
+    assert!(new.epoch > old.epoch, "even in the same millisecond");
+    assert!(new.version > old.version, "views go on counting");
+    assert_eq!((new.state, new.issued), (RoomState::Open, Ordinal(0)));
+    assert_eq!(new.policy.active_max, Some(2));
+    assert_eq!(stage.join([7]), [Joined::New(Ordinal(1))]);
+    assert_eq!(stage.inside(), [1]);
+}
+
+#[test]
+fn a_room_that_is_there_is_not_made_again() {
+    let mut stage = Stage::new(bank(1));
+    stage.join([1]);
+    assert_eq!(again(&mut stage), Reply::Created(false));
+    assert_eq!(stage.inside(), [1]);
+    assert_eq!(stage.room.header().policy.active_max, Some(1));
+}
+
+#[test]
+fn a_store_that_forgot_the_deletion_is_told_of_it() {
+    let mut stage = Stage::new(bank(1));
+    stage.join([1, 2]);
+    let mut forgetful = stage.clone();
+    stage.tell(Command::Delete);
+    forgetful.room.rehost(server(1));
+    let memory = stage.room.view(stage.clock);
+    forgetful.tell(Command::Merge(memory.into()));
+    assert_eq!(forgetful.room.header().state, RoomState::Deleted);
+    assert_eq!(forgetful.at(1), Standing::Ended(Ending::Gone));
+}
+
+#[test]
+fn a_node_that_missed_the_deletion_brings_nobody_back() {
+    let mut stage = Stage::new(bank(1));
+    stage.join([1, 2]);
+    let memory = Arc::new(stage.room.view(stage.clock));
+    stage.tell(Command::Delete);
+    stage.tell(Command::Merge(Arc::clone(&memory)));
+    assert_eq!(stage.room.header().state, RoomState::Deleted);
+    again(&mut stage);
+    stage.tell(Command::Merge(memory));
+    assert_eq!(stage.room.header().issued, Ordinal(0), "another epoch");
+}
+
+#[test]
+fn a_store_that_forgot_the_new_beginning_is_told_of_it() {
+    let mut stage = deleted();
+    let mut forgetful = stage.clone();
+    stage.wait(Duration::from_secs(1));
+    again(&mut stage);
+    stage.join([9]);
+    forgetful.room.rehost(server(1));
+    forgetful.tell(Command::Merge(stage.room.view(stage.clock).into()));
+    assert_eq!(forgetful.room.header().state, RoomState::Open);
+    assert_eq!(forgetful.room.header().issued, Ordinal(1));
+}
