@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Changes, Header, Reply, Room, RoomState};
-use crate::{Policy, Timestamp};
+use crate::{Bits, Policy, Timestamp, keys::KeyMemory};
 
 impl Room {
     /// Everybody out, and nothing remembered but the name and the numbers: tokens of before stay ended.
@@ -12,10 +12,9 @@ impl Room {
         self.header.state = RoomState::Deleted;
         self.header.paused = false;
         self.header.digest = None;
-        self.gone = Default::default();
-        self.done = Default::default();
+        (self.gone, self.done) = (Bits::default(), Bits::default());
         self.seen = Default::default();
-        self.keys = Default::default();
+        self.keys = KeyMemory::default();
         self.changes = Changes::default();
         Reply::Done
     }
