@@ -125,6 +125,14 @@ pub trait Store: Debug + Send + Sync {
     /// Carries out an operator's word.
     async fn operate(&self, room: &RoomId, operation: Operation) -> Result<(), StoreError>;
 
+    /// Changes a policy that somebody has read and worked on; `false` if it is another one by now.
+    async fn change_policy(
+        &self,
+        room: &RoomId,
+        from: Arc<Policy>,
+        to: Arc<Policy>,
+    ) -> Result<bool, StoreError>;
+
     /// Takes in what a node knows of a room that the store may have forgotten.
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError>;
 

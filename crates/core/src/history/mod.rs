@@ -93,9 +93,10 @@ impl History {
             return;
         }
         self.recent.push_back(Look::at(view));
-        if self.recent.len() > RECENT_MAX {
-            let oldest = self.recent.pop_front();
-            oldest.into_iter().for_each(|look| self.put_away(look));
+        if self.recent.len() > RECENT_MAX
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.put_away(oldest);
         }
     }
 

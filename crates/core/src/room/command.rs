@@ -47,6 +47,13 @@ pub enum Command {
         /// Digest of the configuration text it came from; `None` leaves the last one.
         digest: Option<String>,
     },
+    /// A change that somebody worked out from the policy `from`; refused if it is another one by now.
+    ChangePolicy {
+        /// The policy that was changed.
+        from: Arc<Policy>,
+        /// What it was changed to, already validated.
+        to: Arc<Policy>,
+    },
     /// Everybody out, and no such room any more.
     Delete,
     /// A deleted room begins again, empty; one that is there stays as it is.
@@ -113,6 +120,8 @@ pub enum Reply {
     Revoked(Option<Ordinal>),
     /// Carried out.
     Done,
+    /// Nothing was changed: the policy is another one by now.
+    Stale,
     /// Whether the room was made.
     Created(bool),
     /// Nothing was changed: the room was deleted.

@@ -134,6 +134,10 @@ impl Room {
             Command::Drain => self.set_state(RoomState::Draining),
             Command::Reset => self.reset(now),
             Command::SetPolicy { policy, digest } => self.set_policy(policy, digest, now),
+            Command::ChangePolicy { from, to } if self.header.policy == from => {
+                self.set_policy(to, None, now)
+            }
+            Command::ChangePolicy { .. } => Reply::Stale,
             Command::Delete => self.delete(now),
             Command::Create { policy, digest } => self.create(policy, digest, now),
             Command::Merge(memory) => self.merge(&memory, now),

@@ -626,6 +626,19 @@ mod operators {
     }
 
     #[test]
+    fn of_two_changes_to_one_policy_the_second_is_told_to_look_again() {
+        let mut stage = Stage::new(bank(1));
+        let from = Arc::clone(&stage.room.header().policy);
+        let change = |cap| Command::ChangePolicy {
+            from: Arc::clone(&from),
+            to: Arc::new(bank(cap)),
+        };
+        assert_eq!(stage.tell(change(5)), Reply::Done);
+        assert_eq!(stage.tell(change(9)), Reply::Stale);
+        assert_eq!(stage.room.header().policy.active_max, Some(5));
+    }
+
+    #[test]
     fn a_reset_puts_everybody_out_and_counting_goes_on() {
         let mut stage = Stage::new(bank(2));
         stage.join(1..=4);

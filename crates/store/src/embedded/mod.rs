@@ -303,6 +303,16 @@ impl Store for EmbeddedStore {
         self.apply(room, command).await.map(drop)
     }
 
+    async fn change_policy(
+        &self,
+        room: &RoomId,
+        from: Arc<Policy>,
+        to: Arc<Policy>,
+    ) -> Result<bool, StoreError> {
+        let change = Command::ChangePolicy { from, to };
+        Ok(self.apply(room, change).await? == Reply::Done)
+    }
+
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         self.apply(room, Command::Merge(memory)).await.map(drop)
     }

@@ -135,6 +135,10 @@ impl Twins<'_> {
                 Command::Close => Operation::Close,
                 Command::Drain => Operation::Drain,
                 Command::Reset => Operation::Reset,
+                Command::ChangePolicy { from, to } => {
+                    let changed = store.change_policy(room, from, to).await.unwrap();
+                    return if changed { Reply::Done } else { Reply::Stale };
+                }
                 Command::Delete => Operation::Delete,
                 Command::Create { policy, digest } => {
                     return Reply::Created(store.create(room, policy, digest).await.unwrap());

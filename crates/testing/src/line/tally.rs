@@ -28,6 +28,7 @@ impl Tally {
             Reply::Revoked(Some(_)) => self.note(command, "revoked"),
             Reply::Revoked(None) => self.note(command, "nobody"),
             Reply::Done => self.note(command, "done"),
+            Reply::Stale => self.note(command, "stale"),
             Reply::Created(_) => self.note(command, "created"),
             Reply::NoRoom => self.note(command, "no room"),
         }
