@@ -67,7 +67,8 @@ impl From<RoomId> for String {
 }
 
 /// A user id as the site knows it: 1 to 128 printable ASCII characters without space.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct UserId(Box<str>);
 
 impl UserId {
@@ -86,6 +87,20 @@ impl UserId {
     }
 }
 
+impl TryFrom<String> for UserId {
+    type Error = IdError;
+
+    fn try_from(text: String) -> Result<Self, IdError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<UserId> for String {
+    fn from(user: UserId) -> Self {
+        user.0.into()
+    }
+}
+
 /// Who wants in: `u:<user id>`, or `a:<random id>` for somebody without a name.
 ///
 /// The prefix keeps the two apart, so that nobody can name an anonymous visitor.
@@ -101,6 +116,21 @@ impl Visitor {
     /// An anonymous visitor, named by 128 bits that the caller drew or derived.
     pub fn anonymous(id: u128) -> Self {
         Self(format!("a:{id:032x}").into())
+    }
+
+    /// The visitor whom the gate calls so: a user by their id, an anonymous one by `a:` and 32 hex digits.
+    pub fn at_gate(name: &UserId) -> Self {
+        let random = name.0.strip_prefix("a:").is_some_and(|id| {
+            id.len() == 32
+                && id
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        });
+        if random {
+            Self(name.0.clone())
+        } else {
+            Self::user(name)
+        }
     }
 
     /// Takes a visitor as written by [`Visitor::as_str`].

@@ -6,12 +6,18 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
-use ropeline_core::{RoomId, Timestamp};
+use ropeline_core::{Policy, RoomId, Timestamp};
 use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{error::ApiError, metrics::Metrics, queue::Cookies, token::KeyRing};
+use crate::{
+    admin::{Audit, Histories, Sessions},
+    error::ApiError,
+    metrics::Metrics,
+    queue::Cookies,
+    token::KeyRing,
+};
 
 /// The server's parts, cheap to clone.
 #[derive(Debug, Clone)]
@@ -24,6 +30,11 @@ pub(crate) struct Parts {
     /// Replaced as a whole when the keys are rotated.
     pub(crate) keys: Arc<ArcSwap<KeyRing>>,
     pub(crate) admin_key: AdminKeyDigest,
+    pub(crate) sessions: Sessions,
+    pub(crate) audit: Audit,
+    pub(crate) histories: Histories,
+    /// What a new room has where its maker says nothing.
+    pub(crate) shipped_policy: Policy,
     pub(crate) token_ttl_s: u64,
     pub(crate) cookies: Cookies,
     pub(crate) metrics: Arc<Metrics>,
@@ -37,6 +48,10 @@ pub(crate) struct AdminKeyDigest([u8; 32]);
 impl AdminKeyDigest {
     pub(crate) fn of(key: &str) -> Self {
         Self(Sha256::digest(key).into())
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 
     pub(crate) fn matches(&self, key: &str) -> bool {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header::WWW_AUTHENTICATE};
-use ropeline_core::{Ending, RoomId};
+use ropeline_core::{Ending, FieldError, RoomId};
 use ropeline_store::StoreError;
-use ropeline_web::{Kind, Problem};
+use ropeline_web::{INVALID_REQUEST, Kind, Problem};
 
 /// Missing, malformed, forged, or another room's.
 pub const TOKEN_INVALID: Kind = Kind {
@@ -75,8 +75,27 @@ pub const UNAUTHORIZED: Kind = Kind {
     title: "The admin key is missing or wrong",
 };
 
+/// A room of that name is there.
+pub const ROOM_EXISTS: Kind = Kind {
+    code: "ROOM_EXISTS",
+    status: StatusCode::CONFLICT,
+    title: "There is a room of that name",
+};
+/// The room cannot be deleted.
+pub const ROOM_REQUIRED: Kind = Kind {
+    code: "ROOM_REQUIRED",
+    status: StatusCode::CONFLICT,
+    title: "This room always exists",
+};
+/// The visitor has no place.
+pub const VISITOR_NOT_FOUND: Kind = Kind {
+    code: "VISITOR_NOT_FOUND",
+    status: StatusCode::NOT_FOUND,
+    title: "This user has no place in the room",
+};
+
 /// Every kind that this service answers with, beside those of the web crate.
-pub const CATALOGUE: [&Kind; 11] = [
+pub const CATALOGUE: [&Kind; 14] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -88,6 +107,9 @@ pub const CATALOGUE: [&Kind; 11] = [
     &STORE_UNAVAILABLE,
     &IDEMPOTENCY_KEY_REUSED,
     &UNAUTHORIZED,
+    &ROOM_EXISTS,
+    &ROOM_REQUIRED,
+    &VISITOR_NOT_FOUND,
 ];
 
 /// When to try a join again that the store could not take.
@@ -110,6 +132,10 @@ pub(crate) enum ApiError {
     RoomFull,
     KeyReused,
     Unauthorized,
+    RoomExists,
+    RoomRequired,
+    NoSuchVisitor,
+    Policy(Vec<FieldError>),
     Field {
         field: &'static str,
         message: String,
@@ -122,10 +148,33 @@ pub(crate) enum ApiError {
 }
 
 impl ApiError {
+    /// What kind of problem it is.
+    pub(crate) fn kind(&self) -> &'static Kind {
+        match self {
+            Self::TokenInvalid => &TOKEN_INVALID,
+            Self::TokenEnded(Ending::Done) => &TOKEN_EXPIRED,
+            Self::TokenEnded(Ending::Gone) => &TOKEN_NOT_FOUND,
+            Self::NotAdmitted { .. } => &NOT_ADMITTED,
+            Self::Duplicated => &DUPLICATED_TOKEN,
+            Self::NoSuchRoom(_) => &ROOM_NOT_FOUND,
+            Self::RoomClosed => &ROOM_CLOSED,
+            Self::RoomFull => &ROOM_FULL,
+            Self::KeyReused => &IDEMPOTENCY_KEY_REUSED,
+            Self::Unauthorized => &UNAUTHORIZED,
+            Self::RoomExists => &ROOM_EXISTS,
+            Self::RoomRequired => &ROOM_REQUIRED,
+            Self::NoSuchVisitor => &VISITOR_NOT_FOUND,
+            Self::Policy(_) | Self::Field { .. } | Self::Header { .. } => &INVALID_REQUEST,
+            Self::Store(_) => &STORE_UNAVAILABLE,
+        }
+    }
+
     /// As answered at the gate, where proxies understand only 401 and 403.
     pub(crate) fn at_gate(self) -> Problem {
         match self {
-            Self::TokenEnded(Ending::Gone) => Problem::from(self).status(StatusCode::UNAUTHORIZED),
+            Self::TokenEnded(Ending::Gone) | Self::NoSuchRoom(_) => {
+                Problem::from(self).status(StatusCode::UNAUTHORIZED)
+            }
             error => error.into(),
         }
     }
@@ -183,6 +232,26 @@ impl From<ApiError> for Problem {
                 &UNAUTHORIZED,
                 "Send the admin key as `Authorization: Bearer <key>`.",
             ),
+            ApiError::RoomExists => Self::new(
+                &ROOM_EXISTS,
+                "Change it with PATCH, or delete it first to begin again.",
+            ),
+            ApiError::RoomRequired => Self::new(
+                &ROOM_REQUIRED,
+                "The room main cannot be deleted. Close or reset it instead.",
+            ),
+            ApiError::NoSuchVisitor => Self::new(
+                &VISITOR_NOT_FOUND,
+                "Nobody with this user id waits or is inside.",
+            ),
+            ApiError::Policy(errors) => {
+                let detail = "The policy does not make sense; see `errors`.";
+                let problem = Self::invalid(StatusCode::UNPROCESSABLE_ENTITY, detail);
+                errors.into_iter().fold(problem, |problem, error| {
+                    let field = format!("policy.{}", camel_case(error.field));
+                    problem.error(field, error.message)
+                })
+            }
             ApiError::Field { field, message } => {
                 let detail = format!("`{field}` is not right: {message}.");
                 Self::invalid(StatusCode::UNPROCESSABLE_ENTITY, detail).error(field, message)
@@ -199,6 +268,16 @@ impl From<ApiError> for Problem {
             }
         }
     }
+}
+
+/// A setting's name as it is in JSON: `active_max` is `activeMax`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| {
+        let (initial, rest) = word.split_at(word.len().min(1));
+        text + &initial.to_ascii_uppercase() + rest
+    })
 }
 
 impl IntoResponse for ApiError {

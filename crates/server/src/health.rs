@@ -34,7 +34,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
 }
 
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
-    let text = app.metrics.render(&*app.store);
+    let text = app.metrics.render(&*app.store, &app.histories);
     (
         [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
         text,

@@ -7,12 +7,17 @@ use std::{
 
 use http::StatusCode;
 use prometheus::{
-    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder,
+    GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
-use ropeline_core::View;
+use ropeline_core::{History, View};
 use ropeline_store::{Health, Store};
 use ropeline_web::{Observe, OpenConnections};
+
+use crate::admin::Histories;
+
+/// How far back waits and estimates are looked at.
+const WINDOW: Duration = Duration::from_secs(15 * 60);
 
 /// What is counted while requests are answered, and what is read off the rooms when somebody asks.
 #[derive(Debug)]
@@ -24,6 +29,8 @@ pub(crate) struct Metrics {
     store_up: IntGauge,
     gauges: IntGaugeVec,
     totals: IntCounterVec,
+    waits: GaugeVec,
+    estimates: GaugeVec,
     open: Mutex<OpenConnections>,
 }
 
@@ -65,6 +72,23 @@ impl Metrics {
                 &["room", "event"],
             )
             .expect("valid names"),
+            waits: GaugeVec::new(
+                Opts::new(
+                    "room_wait_seconds",
+                    "Waits of those whose turn came in the last quarter of an hour",
+                ),
+                &["room", "quantile"],
+            )
+            .expect("valid names"),
+            estimates: GaugeVec::new(
+                Opts::new(
+                    "room_estimate",
+                    "Estimates that came due in the last quarter of an hour: errors in seconds, and the \
+                     share of waits within the band",
+                ),
+                &["room", "figure"],
+            )
+            .expect("valid names"),
             open: Mutex::default(),
             registry,
         };
@@ -73,13 +97,15 @@ impl Metrics {
     }
 
     fn register(&self, answers: &IntCounterVec) {
-        let all: [Box<dyn prometheus::core::Collector>; 6] = [
+        let all: [Box<dyn prometheus::core::Collector>; 8] = [
             Box::new(answers.clone()),
             Box::new(self.seconds.clone()),
             Box::new(self.connections.clone()),
             Box::new(self.store_up.clone()),
             Box::new(self.gauges.clone()),
             Box::new(self.totals.clone()),
+            Box::new(self.waits.clone()),
+            Box::new(self.estimates.clone()),
         ];
         for collector in all {
             self.registry
@@ -94,15 +120,18 @@ impl Metrics {
     }
 
     /// The figures as text. One caller at a time, since totals are set anew.
-    pub(crate) fn render(&self, store: &dyn Store) -> String {
+    pub(crate) fn render(&self, store: &dyn Store, histories: &Histories) -> String {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.connections.set(signed(open.get() as u64));
         self.store_up.set(i64::from(store.health() == Health::Up));
         self.gauges.reset();
         self.totals.reset();
+        self.waits.reset();
+        self.estimates.reset();
         for room in store.rooms() {
             if let Some(seen) = store.view(&room) {
                 self.take_room(room.as_str(), &seen.view);
+                self.take_history(room.as_str(), &histories.of(&room));
             }
         }
         TextEncoder::new()
@@ -136,6 +165,32 @@ impl Metrics {
         ];
         for (event, count) in events {
             self.totals.with_label_values(&[room, event]).inc_by(count);
+        }
+    }
+}
+
+impl Metrics {
+    /// What cannot be told yet is left out, so that nobody takes it for zero.
+    fn take_history(&self, room: &str, history: &History) {
+        let waits = history.waits(WINDOW);
+        if waits.count > 0 {
+            let quantiles = [("0.5", waits.p50), ("0.9", waits.p90), ("0.99", waits.p99)];
+            for (quantile, wait) in quantiles {
+                let gauge = self.waits.with_label_values(&[room, quantile]);
+                gauge.set(wait.as_secs_f64());
+            }
+        }
+        let grade = history.grade(WINDOW);
+        if grade.count > 0 {
+            let figures = [
+                ("mean_error_seconds", grade.mean_error_s),
+                ("mean_abs_error_seconds", grade.mean_abs_error_s),
+                ("within_band_ratio", grade.within_band),
+            ];
+            for (figure, value) in figures {
+                let gauge = self.estimates.with_label_values(&[room, figure]);
+                gauge.set(value);
+            }
         }
     }
 }

@@ -15,8 +15,23 @@ pub(crate) fn router(app: App) -> Router {
         .route("/api/v1/queue/tokens", delete(queue::leave))
         .route("/api/v1/queue/status", get(queue::status))
         .route("/api/v1/queue/verify", get(queue::verify))
-        .route("/api/v1/admin/rooms", get(admin::rooms))
-        .route("/api/v1/admin/rooms/{room}", get(admin::room))
+        .route("/api/v1/admin/rooms", get(admin::rooms).post(admin::create))
+        .route(
+            "/api/v1/admin/rooms/{room}",
+            get(admin::room).patch(admin::change).delete(admin::delete),
+        )
+        .route("/api/v1/admin/rooms/{room}/pause", post(admin::pause))
+        .route("/api/v1/admin/rooms/{room}/resume", post(admin::resume))
+        .route("/api/v1/admin/rooms/{room}/open", post(admin::open))
+        .route("/api/v1/admin/rooms/{room}/close", post(admin::close))
+        .route("/api/v1/admin/rooms/{room}/drain", post(admin::drain))
+        .route("/api/v1/admin/rooms/{room}/reset", post(admin::reset))
+        .route("/api/v1/admin/rooms/{room}/admit", post(admin::admit))
+        .route("/api/v1/admin/rooms/{room}/stats", get(admin::stats))
+        .route(
+            "/api/v1/admin/rooms/{room}/visitors/{userId}",
+            get(admin::find).delete(admin::revoke),
+        )
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

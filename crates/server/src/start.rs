@@ -17,6 +17,7 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 
 use crate::{
+    admin::{Audit, Histories, Sessions},
     app::{AdminKeyDigest, App, Parts},
     config::{PublicUrl, RoomSettings, Settings, difference},
     metrics::{Metrics, Observer},
@@ -27,6 +28,8 @@ use crate::{
 
 /// How often a change of the key file is looked for.
 const KEYS_LOOK: Duration = Duration::from_secs(2);
+/// How often a look is taken at the rooms, for their operators' figures.
+const LOOK: Duration = Duration::from_secs(1);
 const ADMIN_KEY_FILE: &str = "admin.key";
 
 /// Why the server did not start, worded for the operator.
@@ -41,6 +44,14 @@ pub enum StartError {
     /// The admin key cannot be read or written.
     #[error("cannot use the admin key in {path}: {cause}")]
     AdminKey {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The audit log cannot be written.
+    #[error("cannot write the audit log {path}: {cause}")]
+    Audit {
         /// The file.
         path: PathBuf,
         /// Why not.
@@ -145,17 +156,22 @@ impl Ready {
             .public_url
             .as_ref()
             .is_some_and(PublicUrl::is_https);
+        let cookies = if secure {
+            Cookies::HostOnly
+        } else {
+            Cookies::Plain
+        };
         let app = App::new(Parts {
             store,
             clock,
             keys: Arc::new(ArcSwap::from_pointee(ring(&keys, &settings.data)?)),
+            sessions: Sessions::new(&admin_key, cookies),
             admin_key,
+            audit: audit(&settings.data)?,
+            histories: Histories::default(),
+            shipped_policy: Settings::shipped_policy(),
             token_ttl_s: settings.token_ttl.as_secs(),
-            cookies: if secure {
-                Cookies::HostOnly
-            } else {
-                Cookies::Plain
-            },
+            cookies,
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });
@@ -210,6 +226,17 @@ impl Ready {
             tokio::select! {
                 () = follow_keys(&data, &keys) => {}
                 () = stopping.cancelled() => {}
+            }
+        });
+        let looks = (app.clone(), tasks.stopping());
+        tasks.spawn(async move {
+            let (app, stopping) = looks;
+            while stopping
+                .run_until_cancelled(tokio::time::sleep(LOOK))
+                .await
+                .is_some()
+            {
+                app.histories.observe(&*app.store);
             }
         });
         let server = Server::new(cors(router(app.clone()), &cors_origins), limits)
@@ -290,6 +317,11 @@ fn admin_key(settings: &Settings) -> Result<(AdminKeyDigest, Option<NewAdminKey>
         }
         Err(error) => Err(fail(error)),
     }
+}
+
+fn audit(directory: &Path) -> Result<Audit, StartError> {
+    let path = Audit::path(directory);
+    Audit::open(&path).map_err(|cause| StartError::Audit { path, cause })
 }
 
 fn open_to_others(app: &App, address: SocketAddr) -> Vec<RoomId> {

@@ -49,6 +49,11 @@ impl Ask {
         Self::with("POST", path)
     }
 
+    /// `PATCH path`.
+    pub fn patch(path: &str) -> Self {
+        Self::with("PATCH", path)
+    }
+
     /// `DELETE path`.
     pub fn delete(path: &str) -> Self {
         Self::with("DELETE", path)

@@ -29,7 +29,7 @@ use std::{
 use ropeline_core::{Policy, RoomId};
 use ropeline_web::Limits;
 
-pub(crate) use self::span::format as span_text;
+pub(crate) use self::span::{format as span_text, parse as span_of};
 pub use self::{
     admin_key::AdminKey,
     figures::{difference, summary},
@@ -133,6 +133,11 @@ impl Settings {
         overrides.apply(&mut settings, &mut problems);
         ConfigErrors::unless_none(problems)?;
         Ok(settings)
+    }
+
+    /// The policy of the shipped room `main`.
+    pub(crate) fn shipped_policy() -> Policy {
+        Self::shipped().default_policy()
     }
 
     fn shipped() -> Self {

@@ -12,7 +12,7 @@ const UNITS: [(&str, u64); 5] = [
 ];
 
 /// Takes a number and a unit, such as `90s`; `None` for everything else, bare numbers included.
-pub(super) fn parse(text: &str) -> Option<Duration> {
+pub(crate) fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit_at);
     let (_, unit_ms) = UNITS.iter().find(|(name, _)| *name == unit)?;

@@ -128,16 +128,24 @@ impl Cookies {
 
     /// The header that gives a token to the browser for so many seconds; none takes it away.
     pub(crate) fn set(self, room: &RoomId, token: &str, seconds: u64) -> HeaderValue {
-        let secure = if self == Self::HostOnly {
-            "; Secure"
-        } else {
-            ""
+        self.header(room.as_str(), token, seconds, "Lax")
+    }
+
+    /// As [`Cookies::set`], for one that never travels with a request that another site began.
+    pub(crate) fn set_strict(self, name: &str, value: &str, seconds: u64) -> HeaderValue {
+        self.header(name, value, seconds, "Strict")
+    }
+
+    fn header(self, name: &str, value: &str, seconds: u64, same_site: &str) -> HeaderValue {
+        let prefix = self.prefix();
+        let secure = match self {
+            Self::HostOnly => "; Secure",
+            Self::Plain => "",
         };
         let text = format!(
-            "{}{room}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}",
-            self.prefix()
+            "{prefix}{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}"
         );
-        HeaderValue::try_from(text).expect("a room id and a token are visible ASCII")
+        HeaderValue::try_from(text).expect("names and values are visible ASCII")
     }
 }
 

@@ -10,5 +10,6 @@ mod verify;
 pub(crate) use credentials::Cookies;
 pub(crate) use join::join;
 pub(crate) use leave::leave;
+pub(crate) use place::Place;
 pub(crate) use status::status;
 pub(crate) use verify::verify;

@@ -13,9 +13,10 @@ use ropeline_testing::{
     http::{Ask, Client, Reply},
     line::START,
 };
+use ropeline_web::Report;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const TOKENS: &str = "/api/v1/queue/tokens";
@@ -28,27 +29,37 @@ pub(crate) struct TestApp {
     pub(crate) address: SocketAddr,
     pub(crate) clock: Arc<ManualClock>,
     client: Client,
-    store: Arc<dyn Store>,
+    store: Option<Arc<dyn Store>>,
     stop: CancellationToken,
+    served: Option<JoinHandle<Report>>,
     runtime: Option<Runtime>,
-    _data: TempDir,
+    data: TempDir,
 }
 
 impl TestApp {
     /// A server with the settings of a `ropeline.toml`.
     pub(crate) fn with(config: &str) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let file = data.path().join("test.toml");
-        std::fs::write(&file, config).unwrap();
+        std::fs::write(data.path().join("test.toml"), config).unwrap();
+        Self::start(data, Arc::new(ManualClock::at(START)))
+    }
+
+    /// The same server after a stop and a start, on another port.
+    pub(crate) fn restarted(mut self) -> Self {
+        self.stop();
+        let data = std::mem::replace(&mut self.data, tempfile::tempdir().unwrap());
+        Self::start(data, Arc::clone(&self.clock))
+    }
+
+    fn start(data: TempDir, clock: Arc<ManualClock>) -> Self {
         let overrides = Overrides {
-            config: Some(file),
+            config: Some(data.path().join("test.toml")),
             listen: Some("127.0.0.1:0".into()),
             data: Some(data.path().join("data")),
             admin_key: Some(ADMIN_KEY.into()),
             ..Overrides::default()
         };
         let settings = Settings::load(&overrides).unwrap();
-        let clock = Arc::new(ManualClock::at(START));
         let runtime = Runtime::new().unwrap();
         let ready = runtime
             .block_on(Ready::prepare(settings, Arc::clone(&clock) as _))
@@ -57,16 +68,27 @@ impl TestApp {
         let store = ready.store();
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        runtime.spawn(ready.serve(async move { stopped.cancelled().await }));
+        let served = runtime.spawn(ready.serve(async move { stopped.cancelled().await }));
         let client = Client::connect(address).unwrap();
         Self {
             address,
             clock,
             client,
-            store,
+            store: Some(store),
             stop,
+            served: Some(served),
             runtime: Some(runtime),
-            _data: data,
+            data,
+        }
+    }
+
+    fn stop(&mut self) {
+        self.stop.cancel();
+        self.store = None;
+        let (runtime, served) = (self.runtime.take(), self.served.take());
+        if let (Some(runtime), Some(served)) = (runtime, served) {
+            runtime.block_on(served).ok();
+            runtime.shutdown_timeout(Duration::from_secs(5));
         }
     }
 
@@ -76,6 +98,11 @@ impl TestApp {
             "[rooms.main]\nevery = \"10s\"\nbatch = 1\npass_ttl = \"60s\"\npass_max = \"0s\"\n\
              presence_ttl = \"0s\"\n",
         )
+    }
+
+    /// A file of the data directory.
+    pub(crate) fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.data.path().join("data").join(name)).unwrap()
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "requests are made in place")]
@@ -106,18 +133,14 @@ impl TestApp {
     pub(crate) fn advance(&mut self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
         let runtime = self.runtime.as_ref().unwrap();
-        runtime
-            .block_on(self.store.settle(&RoomId::main()))
-            .unwrap();
+        let store = self.store.as_ref().unwrap();
+        runtime.block_on(store.settle(&RoomId::main())).unwrap();
     }
 }
 
 impl Drop for TestApp {
     fn drop(&mut self) {
-        self.stop.cancel();
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(Duration::from_secs(5));
-        }
+        self.stop();
     }
 }
 

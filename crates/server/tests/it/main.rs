@@ -9,4 +9,5 @@ mod crowd;
 mod gate;
 mod health;
 mod identity;
+mod operate;
 mod place;

@@ -1,0 +1,183 @@
+//! Rooms: which there are, and how they let people in.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, header::LOCATION};
+use ropeline_core::{Policy, RoomId, View};
+use ropeline_store::Operation;
+use ropeline_web::{Json, Path};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{
+    audit::{Action, audited},
+    operator::Operator,
+    policy::{PolicyChange, PolicyView, new_policy},
+};
+use crate::{app::App, error::ApiError, moment::Moment};
+
+/// A room in figures.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RoomView {
+    room: RoomId,
+    state: &'static str,
+    waiting: u64,
+    active: u64,
+    aside: u64,
+    door: u64,
+    issued: u64,
+    head: u64,
+    version: u64,
+    created_at: Moment,
+    policy: PolicyView,
+}
+
+impl RoomView {
+    fn of(room: &RoomId, view: &View) -> Self {
+        Self {
+            room: room.clone(),
+            state: view.state_word(),
+            waiting: view.waiting(),
+            active: view.inside,
+            aside: view.aside,
+            door: view.door,
+            issued: view.header.issued.0,
+            head: view.header.head.0,
+            version: view.header.version,
+            created_at: Moment(view.header.epoch),
+            policy: PolicyView::from(&*view.header.policy),
+        }
+    }
+}
+
+/// A room as it is now.
+pub(super) fn now(app: &App, room: &RoomId) -> Result<Json<RoomView>, ApiError> {
+    Ok(Json(RoomView::of(room, &app.seen(room)?.view)))
+}
+
+#[derive(Debug, Serialize)]
+struct RoomList {
+    rooms: Vec<RoomView>,
+}
+
+pub(crate) async fn rooms(_: Operator, State(app): State<App>) -> Response {
+    let rooms = app.store.rooms().into_iter().filter_map(|room| {
+        let seen = app.store.view(&room)?;
+        Some(RoomView::of(&room, &seen.view))
+    });
+    let rooms = rooms.collect();
+    Json(RoomList { rooms }).into_response()
+}
+
+pub(crate) async fn room(
+    _: Operator,
+    State(app): State<App>,
+    Path(room): Path<RoomId>,
+) -> Result<Response, ApiError> {
+    Ok(now(&app, &room)?.into_response())
+}
+
+/// A room to be made.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRoom {
+    room: RoomId,
+    preset: Option<String>,
+    policy: Option<PolicyChange>,
+}
+
+impl NewRoom {
+    fn policy(&self, shipped: &Policy) -> Result<Policy, ApiError> {
+        match (&self.preset, &self.policy) {
+            (None, None) => Ok(shipped.clone()),
+            (preset, change) => {
+                let change = change.clone().unwrap_or_default();
+                new_policy(preset.as_deref(), &change, shipped)
+            }
+        }
+    }
+}
+
+pub(crate) async fn create(
+    operator: Operator,
+    State(app): State<App>,
+    Json(new): Json<NewRoom>,
+) -> Result<Response, ApiError> {
+    let policy = new.policy(&app.shipped_policy)?;
+    let room = &new.room;
+    let action = Action {
+        name: "create",
+        room,
+        details: json!({"policy": PolicyView::from(&policy)}),
+    };
+    audited(&app, &operator, action, async {
+        let made = app.store.create(room, Arc::new(policy), None).await?;
+        made.then_some(()).ok_or(ApiError::RoomExists)
+    })
+    .await?;
+    let location = format!("/api/v1/admin/rooms/{room}");
+    Ok((
+        StatusCode::CREATED,
+        [(LOCATION, location)],
+        now(&app, room)?,
+    )
+        .into_response())
+}
+
+/// What is to be different about a room.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoomChange {
+    policy: PolicyChange,
+}
+
+pub(crate) async fn change(
+    operator: Operator,
+    State(app): State<App>,
+    Path(room): Path<RoomId>,
+    Json(RoomChange { policy: change }): Json<RoomChange>,
+) -> Result<Response, ApiError> {
+    let action = Action {
+        name: "change",
+        room: &room,
+        details: json!({"policy": change}),
+    };
+    audited(&app, &operator, action, async {
+        // Whoever changes another setting at the same moment loses nothing: the later one looks again.
+        loop {
+            let from = Arc::clone(&app.seen(&room)?.view.header.policy);
+            let to = Arc::new(change.over(&from)?);
+            if app.store.change_policy(&room, from, to).await? {
+                return Ok(());
+            }
+            app.store.refresh(&room).await;
+        }
+    })
+    .await?;
+    Ok(now(&app, &room)?.into_response())
+}
+
+pub(crate) async fn delete(
+    operator: Operator,
+    State(app): State<App>,
+    Path(room): Path<RoomId>,
+) -> Result<Response, ApiError> {
+    if room == RoomId::main() {
+        return Err(ApiError::RoomRequired);
+    }
+    let action = Action {
+        name: "delete",
+        room: &room,
+        details: json!({}),
+    };
+    audited(&app, &operator, action, async {
+        Ok(app.store.operate(&room, Operation::Delete).await?)
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
