@@ -10,6 +10,7 @@ pub mod error;
 mod health;
 mod metrics;
 mod moment;
+mod openapi;
 mod queue;
 mod router;
 mod start;

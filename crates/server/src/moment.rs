@@ -3,6 +3,10 @@
 use jiff::fmt::temporal::DateTimePrinter;
 use ropeline_core::Timestamp;
 use serde::{Serialize, Serializer};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, Type},
+};
 
 /// A moment as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +20,17 @@ impl Moment {
         let ms = i64::try_from(self.0.0).unwrap_or(i64::MAX);
         let moment = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX);
         PRINTER.timestamp_to_string(&moment)
+    }
+}
+
+impl ToSchema for Moment {}
+
+impl PartialSchema for Moment {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)));
+        RefOr::T(text.into())
     }
 }
 

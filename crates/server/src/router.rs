@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, queue};
+use crate::{admin, app::App, health, openapi, queue};
 
 pub(crate) fn router(app: App) -> Router {
     Router::new()
@@ -35,6 +35,8 @@ pub(crate) fn router(app: App) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
+        .route("/openapi.json", get(openapi::json))
+        .merge(openapi::reader())
         .with_state(app)
 }
 

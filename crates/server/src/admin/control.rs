@@ -9,6 +9,7 @@ use ropeline_store::Operation;
 use ropeline_web::{Json, Path};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use super::{
     audit::{Action, audited},
@@ -45,9 +46,10 @@ pub(crate) async fn reset(o: Operator, app: State<App>, room: Path<RoomId>) -> A
 }
 
 /// How many more than the batch are let in during the tick that runs.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Admit {
+    #[schema(minimum = 1, maximum = 1_000_000, example = 100)]
     count: u64,
 }
 

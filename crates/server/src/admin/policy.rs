@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use ropeline_core::{FieldError, Identity, Policy, Preset};
 use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ObjectBuilder, RefOr, Schema, Type},
+};
 
 use crate::{
     config::{span_of, span_text},
@@ -11,17 +15,27 @@ use crate::{
 };
 
 /// A policy as it is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PolicyView {
+pub(crate) struct PolicyView {
+    /// Length of a tick, 100ms to 30d.
     every: Span,
+    /// At most this many are let in per tick; `null` is no such limit.
     batch: Option<u64>,
+    /// At most this many are inside; `null` is no such limit.
     active_max: Option<u64>,
+    /// A pass lasts this long after its last use.
     pass_ttl: Span,
+    /// And at most this long in all; `0s` is no bound.
     pass_max: Span,
+    /// Who is absent for longer is stepped over; `0s` is never.
     presence_ttl: Span,
+    /// How long a missed turn is kept.
     missed_turn_ttl: Span,
+    /// Joins beyond this many in line are refused.
     waiting_max: u64,
+    /// Whose word is taken for who a visitor is.
+    #[schema(value_type = String, example = "open")]
     identity: Identity,
 }
 
@@ -42,26 +56,38 @@ impl From<&Policy> for PolicyView {
 }
 
 /// What is to be different: a key left out stays, `null` for a limit takes it away.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct PolicyChange {
+pub(crate) struct PolicyChange {
+    /// Length of a tick, 100ms to 30d.
     #[serde(skip_serializing_if = "Option::is_none")]
     every: Option<Span>,
+    /// At most this many are let in per tick; `null` is no such limit.
     #[serde(skip_serializing_if = "LimitChange::is_none")]
+    #[schema(value_type = Option<u64>)]
     batch: LimitChange,
+    /// At most this many are inside; `null` is no such limit.
     #[serde(skip_serializing_if = "LimitChange::is_none")]
+    #[schema(value_type = Option<u64>)]
     active_max: LimitChange,
+    /// A pass lasts this long after its last use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pass_ttl: Option<Span>,
+    /// And at most this long in all; `0s` is no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pass_max: Option<Span>,
+    /// Who is absent for longer is stepped over; `0s` is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     presence_ttl: Option<Span>,
+    /// How long a missed turn is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     missed_turn_ttl: Option<Span>,
+    /// Joins beyond this many in line are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting_max: Option<u64>,
+    /// Whose word is taken for who a visitor is.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     identity: Option<Identity>,
 }
 
@@ -110,6 +136,19 @@ pub(super) fn new_policy(
 /// A length of time such as `"90s"`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span(pub(super) Duration);
+
+impl ToSchema for Span {}
+
+impl PartialSchema for Span {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("A whole number with a unit: ms, s, m, h or d."))
+            .pattern(Some("^[0-9]{1,9}(ms|s|m|h|d)$"))
+            .examples([serde_json::json!("90s")]);
+        RefOr::T(text.into())
+    }
+}
 
 impl Serialize for Span {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -12,6 +12,7 @@ use ropeline_store::Operation;
 use ropeline_web::{Json, Path};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::ToSchema;
 
 use super::{
     audit::{Action, audited},
@@ -21,17 +22,27 @@ use super::{
 use crate::{app::App, error::ApiError, moment::Moment};
 
 /// A room in figures.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RoomView {
+pub(crate) struct RoomView {
+    #[schema(value_type = String, example = "main")]
     room: RoomId,
+    /// `OPEN`, `PAUSED`, `CLOSED` or `DRAINING`.
+    #[schema(example = "OPEN")]
     state: &'static str,
+    /// How many are in line.
     waiting: u64,
+    /// How many are inside.
     active: u64,
+    /// How many missed their turn and may come back.
     aside: u64,
+    /// How many came back and are served before the line.
     door: u64,
+    /// The highest ordinal given.
     issued: u64,
+    /// The highest ordinal admitted or stepped over.
     head: u64,
+    /// Grows with every change.
     version: u64,
     created_at: Moment,
     policy: PolicyView,
@@ -60,8 +71,9 @@ pub(super) fn now(app: &App, room: &RoomId) -> Result<Json<RoomView>, ApiError> 
     Ok(Json(RoomView::of(room, &app.seen(room)?.view)))
 }
 
-#[derive(Debug, Serialize)]
-struct RoomList {
+/// All rooms.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RoomList {
     rooms: Vec<RoomView>,
 }
 
@@ -83,11 +95,15 @@ pub(crate) async fn room(
 }
 
 /// A room to be made.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRoom {
+    #[schema(value_type = String, pattern = "^[a-z0-9-]{1,64}$", example = "album-sale")]
     room: RoomId,
+    /// Proven figures to begin with: `seed-000`, `seed-001`, `seed-002` or `seed-004`.
     preset: Option<String>,
+    /// As a section of `ropeline.toml`: a limit left out is none, the rest is as shipped. Without policy and
+    /// preset, everything is as shipped.
     policy: Option<PolicyChange>,
 }
 
@@ -130,7 +146,7 @@ pub(crate) async fn create(
 }
 
 /// What is to be different about a room.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoomChange {
     policy: PolicyChange,

@@ -16,6 +16,7 @@ use ropeline_core::{
 use ropeline_store::Store;
 use ropeline_web::{Json, Path, Query};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{operator::Operator, policy::Span};
 use crate::{app::App, error::ApiError, moment::Moment};
@@ -76,9 +77,10 @@ pub(crate) async fn stats(
     Ok(Json(stats).into_response())
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct StatsView<'a> {
+pub(crate) struct StatsView<'a> {
+    #[schema(value_type = String, example = "main")]
     room: &'a RoomId,
     state: &'static str,
     as_of: Moment,
@@ -136,8 +138,8 @@ impl<'a> StatsView<'a> {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct EstimateView {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EstimateView {
     seconds: u64,
     low: u64,
     high: u64,
@@ -153,9 +155,9 @@ impl From<Estimate> for EstimateView {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Totals {
+pub(crate) struct Totals {
     joined: u64,
     admitted: u64,
     departed: u64,
@@ -196,8 +198,8 @@ impl Totals {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct PerMinute {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PerMinute {
     joined: f64,
     admitted: f64,
     departed: f64,
@@ -215,9 +217,9 @@ impl From<Rates> for PerMinute {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct WaitsView {
+pub(crate) struct WaitsView {
     count: u64,
     p50_seconds: f64,
     p90_seconds: f64,
@@ -238,9 +240,9 @@ impl From<Waits> for WaitsView {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct GradeView {
+pub(crate) struct GradeView {
     count: u64,
     mean_error_seconds: f64,
     mean_abs_error_seconds: f64,
@@ -259,8 +261,8 @@ impl From<Grade> for GradeView {
 }
 
 /// One point of a chart; joined and admitted are totals, so that a chart can take differences.
-#[derive(Debug, Serialize)]
-struct Point {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Point {
     at: Moment,
     waiting: u64,
     active: u64,

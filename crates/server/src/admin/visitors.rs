@@ -10,6 +10,7 @@ use ropeline_store::Found;
 use ropeline_web::{Json, Path};
 use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
 use super::{
     audit::{Action, audited},
@@ -18,12 +19,16 @@ use super::{
 use crate::{app::App, error::ApiError, moment::Moment, queue::Place};
 
 /// What an operator is told of a visitor.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct VisitorView {
+pub(crate) struct VisitorView {
+    #[schema(value_type = String, example = "main")]
     room: RoomId,
+    #[schema(value_type = String, example = "42")]
     user_id: UserId,
     ordinal: u64,
+    /// `WAITING` or `ACTIVE`.
+    #[schema(example = "WAITING")]
     status: &'static str,
     position: u64,
     eta_seconds: Option<u64>,

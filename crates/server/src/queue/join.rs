@@ -16,6 +16,7 @@ use ropeline_store::Seen;
 use ropeline_web::{Json, Problem};
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
 use super::{
     credentials::{header_token, verified},
@@ -28,10 +29,14 @@ use crate::{
 };
 
 /// The body of a join.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct JoinRequest {
+    /// `main` if left out.
+    #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$", example = "main")]
     room: Option<RoomId>,
+    /// 1 to 128 printable ASCII characters without space; an integer is taken as its decimal text.
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[!-~]{1,128}$", example = "42")]
     #[serde(default, deserialize_with = "user_id")]
     user_id: Option<UserId>,
 }

@@ -8,8 +8,8 @@ mod status;
 mod verify;
 
 pub(crate) use credentials::Cookies;
-pub(crate) use join::join;
+pub(crate) use join::{JoinRequest, join};
 pub(crate) use leave::leave;
-pub(crate) use place::Place;
+pub(crate) use place::{EtaRange, Place, PlaceView};
 pub(crate) use status::status;
 pub(crate) use verify::verify;

@@ -9,6 +9,7 @@ use ropeline_core::{
 use ropeline_store::Seen;
 use ropeline_web::JsonText;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{app::App, error::ApiError, moment::Moment};
 
@@ -102,34 +103,54 @@ async fn remember_issued(app: &App, claims: &Claims, view: &View) -> Result<(), 
 }
 
 /// The answer of join and status: every key always there, `null` where empty.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlaceView<'a> {
     #[serde(skip)]
     token: &'a str,
+    #[schema(value_type = String, example = "main")]
     room: &'a RoomId,
+    /// `null` for an anonymous visitor.
     user_id: Option<&'a str>,
+    /// The place's number in the room. It never changes.
+    #[schema(value_type = u64, example = 1208)]
     ordinal: Ordinal,
+    /// `WAITING` or `ACTIVE`.
+    #[schema(example = "WAITING")]
     status: &'static str,
+    /// One more than `ahead`, and 0 inside.
     position: u64,
+    /// How many in line are in front. It never rises for a client that returns `version`.
     ahead: u64,
+    /// How many in line are behind; `null` inside.
     behind: Option<u64>,
+    /// The expected wait; `null` while the room is paused.
     eta_seconds: Option<u64>,
+    /// The band in which the wait most likely ends.
     eta_range: Option<EtaRange>,
+    /// When the turn is expected, or when it came.
     admit_at: Option<Moment>,
     issued_at: Moment,
+    /// When the pass runs out unless it is used.
     expires_at: Option<Moment>,
+    /// The expected wait while waiting, the pass's life inside.
     remaining_seconds: Option<u64>,
+    /// When to ask again.
     poll_after_ms: u64,
+    /// Return the highest one seen in `X-Queue-Version`.
     version: u64,
+    /// Up to when these figures are known to hold.
     as_of: Moment,
+    /// `OPEN`, `PAUSED`, `CLOSED` or `DRAINING`.
+    #[schema(example = "OPEN")]
     room_state: &'static str,
     seats_left: Option<u64>,
     message: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
-struct EtaRange {
+/// Seconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EtaRange {
     low: u64,
     high: u64,
 }

@@ -1,0 +1,114 @@
+//! The API described for programs: `/openapi.json`, and `/docs` to read and try it.
+//!
+//! Shapes come from the types that handlers read and write, problems from the catalogue. What each route
+//! does stands in [`operations`], and a test holds that list to the router.
+
+mod operations;
+mod problems;
+mod route;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use axum::{
+    Router,
+    response::{IntoResponse, Response},
+};
+use http::{
+    HeaderValue,
+    header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS},
+};
+use ropeline_web::JsonText;
+use utoipa::{
+    PartialSchema,
+    openapi::{
+        ComponentsBuilder, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
+        RefOr, Schema, Type,
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+    },
+};
+use utoipa_swagger_ui::{Config, SwaggerUi};
+
+use self::operations::operations;
+use crate::{admin, queue};
+
+static DOCUMENT: LazyLock<Vec<u8>> =
+    LazyLock::new(|| serde_json::to_vec(&document()).expect("the description is plain data"));
+
+/// The reader's scripts and styles come from here; it styles its own elements in place.
+const READER_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+     connect-src 'self'; frame-ancestors 'none'",
+);
+
+/// The description as JSON.
+pub(crate) async fn json() -> Response {
+    JsonText(DOCUMENT.clone()).into_response()
+}
+
+/// A page on which the API is read and tried. Everything it needs is in the program.
+pub(crate) fn reader<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    let config = Config::new(["/openapi.json"]).try_it_out_enabled(true);
+    let reader: Router<S> = SwaggerUi::new("/docs").config(config).into();
+    reader.layer(axum::middleware::map_response(
+        async |mut response: Response| {
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_SECURITY_POLICY, READER_POLICY);
+            headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+            response
+        },
+    ))
+}
+
+fn document() -> OpenApi {
+    let mut paths = PathsBuilder::new();
+    for route in operations() {
+        paths = paths.path(route.path, route.item());
+    }
+    let info = InfoBuilder::new()
+        .title("Ropeline")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "A virtual waiting room. Join, ask where you are, and enter when it is your turn; every \
+             failure is an RFC 9457 problem with a stable `code`.",
+        ));
+    OpenApiBuilder::new()
+        .info(info)
+        .paths(paths)
+        .components(Some(components().build()))
+        .build()
+}
+
+fn components() -> ComponentsBuilder {
+    let token = ApiKeyValue::with_description(
+        "X-Queue-Token",
+        "The token that joining gave. The plain header `token` and the cookie of the room do as well.",
+    );
+    let admin = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The admin key, printed at the first start."));
+    ComponentsBuilder::new()
+        .schema("PlaceView", place_view())
+        .schema_from::<queue::EtaRange>()
+        .schema_from::<queue::JoinRequest>()
+        .schemas_from_iter(admin::schemas())
+        .schema("Problem", problems::schema())
+        .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
+        .security_scheme("adminKey", SecurityScheme::Http(admin.build()))
+}
+
+/// The place view writes its token by itself, so the derived shape lacks it.
+fn place_view() -> RefOr<Schema> {
+    let mut schema = queue::PlaceView::schema();
+    if let RefOr::T(Schema::Object(object)) = &mut schema {
+        let token = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("Proof of the place. Keep it, and tell nobody."));
+        object
+            .properties
+            .insert("token".into(), RefOr::T(token.into()));
+        object.required.insert(0, "token".into());
+    }
+    schema
+}
