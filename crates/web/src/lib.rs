@@ -14,7 +14,7 @@ mod service;
 mod tasks;
 
 pub use crate::{
-    extract::{Json, JsonText, Path, Query},
+    extract::{Json, JsonText, Path, Query, object},
     limits::Limits,
     problem::{
         FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND, Problem,

@@ -9,8 +9,8 @@ use axum::{
 use http::{StatusCode, header::LOCATION};
 use ropeline_core::{Policy, RoomId, View};
 use ropeline_store::Operation;
-use ropeline_web::{Json, Path};
-use serde::{Deserialize, Serialize};
+use ropeline_web::{Json, Path, object};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -104,7 +104,15 @@ pub(crate) struct NewRoom {
     preset: Option<String>,
     /// As a section of `ropeline.toml`: a limit left out is none, the rest is as shipped. Without policy and
     /// preset, everything is as shipped.
+    #[serde(default, deserialize_with = "optional_object")]
     policy: Option<PolicyChange>,
+}
+
+/// A policy that is given, if any.
+fn optional_object<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<PolicyChange>, D::Error> {
+    object(deserializer).map(Some)
 }
 
 impl NewRoom {
@@ -149,6 +157,7 @@ pub(crate) async fn create(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoomChange {
+    #[serde(deserialize_with = "object")]
     policy: PolicyChange,
 }
 

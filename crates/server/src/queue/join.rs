@@ -16,7 +16,10 @@ use ropeline_store::Seen;
 use ropeline_web::{Json, Problem};
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::{ObjectBuilder, OneOfBuilder, RefOr, Schema, Type},
+};
 
 use super::{
     credentials::{header_token, verified},
@@ -36,7 +39,7 @@ pub(crate) struct JoinRequest {
     #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$", example = "main")]
     room: Option<RoomId>,
     /// 1 to 128 printable ASCII characters without space; an integer is taken as its decimal text.
-    #[schema(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[!-~]{1,128}$", example = "42")]
+    #[schema(schema_with = user_id_schema)]
     #[serde(default, deserialize_with = "user_id")]
     user_id: Option<UserId>,
 }
@@ -235,6 +238,16 @@ impl FromRequestParts<App> for JoinHeaders {
             cookies: parts.headers.get_all(COOKIE).into_iter().cloned().collect(),
         })
     }
+}
+
+fn user_id_schema() -> RefOr<Schema> {
+    let text = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[!-~]{1,128}$"));
+    let number = ObjectBuilder::new().schema_type(Type::Integer);
+    let nothing = ObjectBuilder::new().schema_type(Type::Null);
+    let any = OneOfBuilder::new().item(text).item(number).item(nothing);
+    RefOr::T(any.build().into())
 }
 
 /// A user id as text, or as an integer that stands for its decimal text.

@@ -15,7 +15,7 @@ use http_body_util::BodyExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::error::Category;
 
-use super::{cut, locate};
+use super::{cut, locate, object};
 use crate::{Problem, service::BodyError};
 
 /// Room for a usual answer, so that it is written without growing.
@@ -109,8 +109,11 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| refused(error.path(), error.inner()))?;
+    let mut track = serde_path_to_error::Track::new();
+    let value = object(serde_path_to_error::Deserializer::new(
+        &mut json, &mut track,
+    ))
+    .map_err(|error| refused(&track.path(), &error))?;
     json.end().map_err(|error| malformed(&error))?;
     Ok(value)
 }

@@ -1,10 +1,12 @@
 //! Extractors whose refusals are problems that name the field.
 
 mod json;
+mod object;
 mod params;
 
 pub use self::{
     json::{Json, JsonText},
+    object::object,
     params::{Path, Query},
 };
 
