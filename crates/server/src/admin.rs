@@ -9,7 +9,7 @@ use ropeline_core::{Identity, Policy, RoomId, View};
 use ropeline_web::{Json, Path};
 use serde::Serialize;
 
-use crate::{app::App, config::span_text, error::ApiError};
+use crate::{app::App, client::Client, config::span_text, error::ApiError};
 
 /// Proof that the caller has the admin key.
 pub(crate) struct Operator;
@@ -18,6 +18,8 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (client, now) = (Client::of(parts, app), app.now());
+        app.rates.admin(client, now)?;
         let header = parts
             .headers
             .get(AUTHORIZATION)
@@ -27,7 +29,8 @@ impl FromRequestParts<App> for Operator {
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         match key {
             Some((_, key)) if app.admin_key.matches(key.trim()) => Ok(Self),
-            _ => Err(ApiError::Unauthorized),
+            Some(_) => Err(app.rates.admin_failed(client, now)),
+            None => Err(ApiError::Unauthorized),
         }
     }
 }

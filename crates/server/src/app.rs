@@ -11,7 +11,10 @@ use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{error::ApiError, metrics::Metrics, queue::Cookies, token::KeyRing};
+use crate::{
+    client::TrustedProxies, error::ApiError, metrics::Metrics, queue::Cookies, rate::Rates,
+    token::KeyRing,
+};
 
 /// The server's parts, cheap to clone.
 #[derive(Debug, Clone)]
@@ -26,6 +29,8 @@ pub(crate) struct Parts {
     pub(crate) admin_key: AdminKeyDigest,
     pub(crate) token_ttl_s: u64,
     pub(crate) cookies: Cookies,
+    pub(crate) trusted_proxies: TrustedProxies,
+    pub(crate) rates: Rates,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: AtomicBool,
 }

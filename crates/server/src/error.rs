@@ -75,8 +75,15 @@ pub const UNAUTHORIZED: Kind = Kind {
     title: "The admin key is missing or wrong",
 };
 
+/// Too much from one address.
+pub const RATE_LIMITED: Kind = Kind {
+    code: "RATE_LIMITED",
+    status: StatusCode::TOO_MANY_REQUESTS,
+    title: "Too many requests from this address",
+};
+
 /// Every kind that this service answers with, beside those of the web crate.
-pub const CATALOGUE: [&Kind; 11] = [
+pub const CATALOGUE: [&Kind; 12] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -88,6 +95,7 @@ pub const CATALOGUE: [&Kind; 11] = [
     &STORE_UNAVAILABLE,
     &IDEMPOTENCY_KEY_REUSED,
     &UNAUTHORIZED,
+    &RATE_LIMITED,
 ];
 
 /// When to try a join again that the store could not take.
@@ -110,6 +118,7 @@ pub(crate) enum ApiError {
     RoomFull,
     KeyReused,
     Unauthorized,
+    RateLimited(Duration),
     Field {
         field: &'static str,
         message: String,
@@ -183,6 +192,11 @@ impl From<ApiError> for Problem {
                 &UNAUTHORIZED,
                 "Send the admin key as `Authorization: Bearer <key>`.",
             ),
+            ApiError::RateLimited(wait) => Self::new(
+                &RATE_LIMITED,
+                "This address asks too often. Try again after the time in Retry-After.",
+            )
+            .retry_after(wait),
             ApiError::Field { field, message } => {
                 let detail = format!("`{field}` is not right: {message}.");
                 Self::invalid(StatusCode::UNPROCESSABLE_ENTITY, detail).error(field, message)

@@ -5,12 +5,14 @@
 
 mod admin;
 mod app;
+mod client;
 pub mod config;
 pub mod error;
 mod health;
 mod metrics;
 mod moment;
 mod queue;
+mod rate;
 mod router;
 mod start;
 pub mod token;

@@ -21,6 +21,7 @@ use crate::{
     config::{PublicUrl, RoomSettings, Settings, difference},
     metrics::{Metrics, Observer},
     queue::Cookies,
+    rate::Rates,
     router::{cors, router},
     token::{KeyError, KeyFile, KeyRing, random, write_secret},
 };
@@ -156,6 +157,8 @@ impl Ready {
             } else {
                 Cookies::Plain
             },
+            trusted_proxies: settings.trusted_proxies.clone(),
+            rates: Rates::new(settings.rate_limits),
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });

@@ -10,3 +10,4 @@ mod gate;
 mod health;
 mod identity;
 mod place;
+mod rate;
