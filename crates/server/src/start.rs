@@ -118,6 +118,7 @@ pub struct Ready {
     listener: TcpListener,
     limits: Limits,
     cors_origins: Vec<String>,
+    public_url: Option<PublicUrl>,
     data: PathBuf,
     started: Started,
 }
@@ -172,6 +173,7 @@ impl Ready {
         let Settings {
             limits,
             cors_origins,
+            public_url,
             data,
             ..
         } = settings;
@@ -180,6 +182,7 @@ impl Ready {
             listener,
             limits,
             cors_origins,
+            public_url,
             data,
             started,
         })
@@ -203,6 +206,7 @@ impl Ready {
             listener,
             limits,
             cors_origins,
+            public_url,
             data,
             ..
         } = self;
@@ -215,7 +219,10 @@ impl Ready {
                 () = stopping.cancelled() => {}
             }
         });
-        let server = Server::new(cors(router(app.clone()), &cors_origins), limits)
+        let router = cors(router(app.clone()), &cors_origins);
+        let own_origin = public_url.map(|url| url.as_str().to_owned());
+        let server = Server::new(router, limits)
+            .origins(cors_origins.into_iter().chain(own_origin).collect())
             .observe(Observer(Arc::clone(&app.metrics)));
         app.metrics.watch(server.open_connections());
         let stop = async {
