@@ -11,6 +11,7 @@ pub mod error;
 mod health;
 mod metrics;
 mod moment;
+pub mod problems;
 mod queue;
 mod rate;
 mod router;

@@ -11,4 +11,5 @@ mod gate;
 mod health;
 mod identity;
 mod place;
+mod problems;
 mod rate;
