@@ -17,7 +17,8 @@ pub use crate::{
     extract::{Json, JsonText, Path, Query},
     limits::Limits,
     problem::{
-        CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND, Problem,
+        CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
+        NOT_FOUND, Problem,
     },
     request_id::RequestId,
     server::{OpenConnections, Report, Server, listen},

@@ -16,7 +16,10 @@ const SEC_FETCH_SITE: &str = "sec-fetch-site";
 ///
 /// Programs that are not browsers send neither of the two headers, and pass.
 pub(super) fn check<B>(request: &Request<B>, origins: &[String]) -> Result<(), Problem> {
-    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+    if matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    ) {
         return Ok(());
     }
     let headers = request.headers();
@@ -90,15 +93,25 @@ mod tests {
             let with_own = [("host", "test"), own, ("sec-fetch-site", site)];
             assert_eq!(post(&with_own), fine, "{site}");
         }
-        let two = [("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")];
+        let two = [
+            ("sec-fetch-site", "same-origin"),
+            ("sec-fetch-site", "cross-site"),
+        ];
         assert!(!post(&two));
     }
 
     #[test]
     fn a_listed_origin_may_send_from_anywhere() {
         assert!(post(&[("origin", LISTED)]));
-        assert!(post(&[("origin", LISTED), ("sec-fetch-site", "cross-site")]));
-        for near in ["https://shop.example:443", "http://shop.example", "https://shop.example.evil"] {
+        assert!(post(&[
+            ("origin", LISTED),
+            ("sec-fetch-site", "cross-site")
+        ]));
+        for near in [
+            "https://shop.example:443",
+            "http://shop.example",
+            "https://shop.example.evil",
+        ] {
             assert!(!post(&[("host", "test"), ("origin", near)]), "{near}");
         }
     }
@@ -140,7 +153,13 @@ mod tests {
             assert!(passes(method, &headers));
         }
         let patch = Method::PATCH;
-        for method in [Method::POST, Method::PUT, Method::DELETE, patch, Method::TRACE] {
+        for method in [
+            Method::POST,
+            Method::PUT,
+            Method::DELETE,
+            patch,
+            Method::TRACE,
+        ] {
             assert!(!passes(method.clone(), &headers), "{method}");
         }
     }
