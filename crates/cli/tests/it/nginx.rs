@@ -115,18 +115,20 @@ fn service() -> SocketAddr {
 
 fn answer(mut stream: TcpStream) -> io::Result<()> {
     let mut request = BufReader::new(stream.try_clone()?);
-    let (mut users, mut length, mut line) = (String::new(), 0, String::new());
+    let (mut users, mut length, mut line) = (Vec::new(), 0, String::new());
     while request.read_line(&mut line)? > 2 {
         let (name, value) = line.split_once(':').unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().unwrap_or(0),
-            name if name.starts_with("x-queue-user") => users += &format!("{name}:{value}"),
+            name if name.starts_with("x-queue-user") => {
+                users.push(format!("{name}:{}", value.trim_end()));
+            }
             _ => {}
         }
         line.clear();
     }
     io::copy(&mut request.take(length), &mut io::sink())?;
-    let body = format!("the service, for {}", users.trim());
+    let body = format!("the service, for {}", users.join(", "));
     let length = body.len();
     write!(
         stream,
@@ -195,7 +197,7 @@ fn a_body_of_any_kind_does_not_disturb_the_gate() {
     let ann = token_of(&mut client, "ann");
     let upload = Ask::post("/upload")
         .token(&ann)
-        .raw("text/plain", &[0; 100_000]);
+        .raw("text/plain", &vec![0; 100_000]);
     entered(&client.send(&upload), "ann");
     let packed = Ask::post("/upload").token(&ann).raw("text/plain", b"x");
     entered(
