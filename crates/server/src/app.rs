@@ -13,9 +13,11 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     admin::{Audit, Histories, Sessions},
+    client::TrustedProxies,
     error::ApiError,
     metrics::Metrics,
     queue::Cookies,
+    rate::Rates,
     token::KeyRing,
 };
 
@@ -37,6 +39,8 @@ pub(crate) struct Parts {
     pub(crate) shipped_policy: Policy,
     pub(crate) token_ttl_s: u64,
     pub(crate) cookies: Cookies,
+    pub(crate) trusted_proxies: TrustedProxies,
+    pub(crate) rates: Rates,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: AtomicBool,
 }

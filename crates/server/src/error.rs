@@ -93,9 +93,15 @@ pub const VISITOR_NOT_FOUND: Kind = Kind {
     status: StatusCode::NOT_FOUND,
     title: "This user has no place in the room",
 };
+/// Too much from one address.
+pub const RATE_LIMITED: Kind = Kind {
+    code: "RATE_LIMITED",
+    status: StatusCode::TOO_MANY_REQUESTS,
+    title: "Too many requests from this address",
+};
 
 /// Every kind that this service answers with, beside those of the web crate.
-pub const CATALOGUE: [&Kind; 14] = [
+pub const CATALOGUE: [&Kind; 15] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -110,6 +116,7 @@ pub const CATALOGUE: [&Kind; 14] = [
     &ROOM_EXISTS,
     &ROOM_REQUIRED,
     &VISITOR_NOT_FOUND,
+    &RATE_LIMITED,
 ];
 
 /// When to try a join again that the store could not take.
@@ -136,6 +143,7 @@ pub(crate) enum ApiError {
     RoomRequired,
     NoSuchVisitor,
     Policy(Vec<FieldError>),
+    RateLimited(Duration),
     Field {
         field: &'static str,
         message: String,
@@ -164,6 +172,7 @@ impl ApiError {
             Self::RoomExists => &ROOM_EXISTS,
             Self::RoomRequired => &ROOM_REQUIRED,
             Self::NoSuchVisitor => &VISITOR_NOT_FOUND,
+            Self::RateLimited(_) => &RATE_LIMITED,
             Self::Policy(_) | Self::Field { .. } | Self::Header { .. } => &INVALID_REQUEST,
             Self::Store(_) => &STORE_UNAVAILABLE,
         }
@@ -252,6 +261,11 @@ impl From<ApiError> for Problem {
                     problem.error(field, error.message)
                 })
             }
+            ApiError::RateLimited(wait) => Self::new(
+                &RATE_LIMITED,
+                "This address asks too often. Try again after the time in Retry-After.",
+            )
+            .retry_after(wait),
             ApiError::Field { field, message } => {
                 let detail = format!("`{field}` is not right: {message}.");
                 Self::invalid(StatusCode::UNPROCESSABLE_ENTITY, detail).error(field, message)

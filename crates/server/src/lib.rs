@@ -5,13 +5,16 @@
 
 mod admin;
 mod app;
+mod client;
 pub mod config;
 pub mod error;
 mod health;
 mod metrics;
 mod moment;
 mod openapi;
+pub mod problems;
 mod queue;
+mod rate;
 mod router;
 mod start;
 pub mod token;

@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, openapi, queue};
+use crate::{admin, app::App, health, openapi, problems, queue};
 
 pub(crate) fn router(app: App) -> Router {
     Router::new()
@@ -32,6 +32,7 @@ pub(crate) fn router(app: App) -> Router {
             "/api/v1/admin/rooms/{room}/visitors/{userId}",
             get(admin::find).delete(admin::revoke),
         )
+        .route("/problems/{code}", get(problems::problem))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

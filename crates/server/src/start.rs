@@ -22,6 +22,7 @@ use crate::{
     config::{PublicUrl, RoomSettings, Settings, difference},
     metrics::{Metrics, Observer},
     queue::Cookies,
+    rate::Rates,
     router::{cors, router},
     token::{KeyError, KeyFile, KeyRing, random, write_secret},
 };
@@ -128,6 +129,7 @@ pub struct Ready {
     listener: TcpListener,
     limits: Limits,
     cors_origins: Vec<String>,
+    public_url: Option<PublicUrl>,
     data: PathBuf,
     started: Started,
 }
@@ -172,6 +174,8 @@ impl Ready {
             shipped_policy: Settings::shipped_policy(),
             token_ttl_s: settings.token_ttl.as_secs(),
             cookies,
+            trusted_proxies: settings.trusted_proxies.clone(),
+            rates: Rates::new(settings.rate_limits),
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });
@@ -185,6 +189,7 @@ impl Ready {
         let Settings {
             limits,
             cors_origins,
+            public_url,
             data,
             ..
         } = settings;
@@ -193,6 +198,7 @@ impl Ready {
             listener,
             limits,
             cors_origins,
+            public_url,
             data,
             started,
         })
@@ -216,6 +222,7 @@ impl Ready {
             listener,
             limits,
             cors_origins,
+            public_url,
             data,
             ..
         } = self;
@@ -239,7 +246,10 @@ impl Ready {
                 app.histories.observe(&*app.store);
             }
         });
-        let server = Server::new(cors(router(app.clone()), &cors_origins), limits)
+        let router = cors(router(app.clone()), &cors_origins);
+        let own_origin = public_url.map(|url| url.as_str().to_owned());
+        let server = Server::new(router, limits)
+            .origins(cors_origins.into_iter().chain(own_origin).collect())
             .observe(Observer(Arc::clone(&app.metrics)));
         app.metrics.watch(server.open_connections());
         let stop = async {

@@ -59,7 +59,8 @@ impl Ask {
         Self::with("DELETE", path)
     }
 
-    fn with(method: &'static str, path: &str) -> Self {
+    /// Any method.
+    pub fn with(method: &'static str, path: &str) -> Self {
         Self {
             method,
             path: path.to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! A service is an [`axum::Router`] handed to [`Server`]. The server owns everything between the
 //! socket and the handler: limits on connections, heads and bodies, request ids, security headers,
-//! and the rule that every failure leaves as an RFC 9457 [`Problem`].
+//! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
 mod connection;
 mod extract;
@@ -17,7 +17,8 @@ pub use crate::{
     extract::{Json, JsonText, Path, Query, object},
     limits::Limits,
     problem::{
-        FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND, Problem,
+        CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
+        NOT_FOUND, Problem,
     },
     request_id::RequestId,
     server::{OpenConnections, Report, Server, listen},

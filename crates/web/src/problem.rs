@@ -36,12 +36,28 @@ pub const METHOD_NOT_ALLOWED: Kind = Kind {
     title: "Method not allowed",
 };
 
+/// A page of another site made the visitor's browser send this.
+pub const CROSS_SITE: Kind = Kind {
+    code: "CROSS_SITE",
+    status: StatusCode::FORBIDDEN,
+    title: "Sent by a page of another site",
+};
+
 /// The service failed; the cause is in its log under the request id, never in the answer.
 pub const INTERNAL: Kind = Kind {
     code: "INTERNAL",
     status: StatusCode::INTERNAL_SERVER_ERROR,
     title: "Internal error",
 };
+
+/// Every kind that each service answers with, beside its own.
+pub const CATALOGUE: [&Kind; 5] = [
+    &INVALID_REQUEST,
+    &NOT_FOUND,
+    &METHOD_NOT_ALLOWED,
+    &CROSS_SITE,
+    &INTERNAL,
+];
 
 /// A kind of problem, defined once as a constant by the service that answers with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

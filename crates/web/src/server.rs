@@ -57,6 +57,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 pub struct Server {
     router: Router,
     limits: Limits,
+    origins: Vec<String>,
     observer: Option<Box<dyn Observe>>,
     open: OpenConnections,
 }
@@ -67,9 +68,18 @@ impl Server {
         Self {
             router,
             limits,
+            origins: Vec::new(),
             observer: None,
             open: OpenConnections::default(),
         }
+    }
+
+    /// Takes requests that change something from pages of these origins too, as browsers name them.
+    /// Pages that are served under the host of the request need not be listed.
+    #[must_use]
+    pub fn origins(mut self, origins: Vec<String>) -> Self {
+        self.origins = origins;
+        self
     }
 
     /// Tells `observer` of every answer.
@@ -161,13 +171,14 @@ impl Acceptor {
         let Server {
             router,
             limits,
+            origins,
             observer,
             open,
         } = server;
         Self {
             http: http(&limits),
             slots: Arc::new(Semaphore::new(limits.connections_max)),
-            service: Arc::new(Service::new(router, limits, observer)),
+            service: Arc::new(Service::new(router, limits, origins, observer)),
             open,
             cut: Arc::default(),
             tasks,

@@ -265,7 +265,7 @@ pub(crate) fn mode(path: &Path) -> u32 {
 
 /// A free port on a loopback address of the test's own. Outgoing connections of other tests, which come
 /// from 127.0.0.1, cannot take it while the server is down, nor can a client end up connected to itself.
-fn free_address() -> SocketAddr {
+pub(crate) fn free_address() -> SocketAddr {
     static SITES: AtomicU8 = AtomicU8::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();
     let site = SITES.fetch_add(1, Ordering::Relaxed);

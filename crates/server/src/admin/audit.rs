@@ -3,7 +3,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
-    net::SocketAddr,
+    net::IpAddr,
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -41,7 +41,7 @@ struct Line<'a> {
     details: &'a Value,
     outcome: &'a str,
     by: Proof,
-    address: Option<SocketAddr>,
+    address: IpAddr,
     request_id: Option<String>,
 }
 

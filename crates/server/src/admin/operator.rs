@@ -1,13 +1,13 @@
 //! Who may operate the rooms.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use http::{HeaderMap, Method, header::AUTHORIZATION, request::Parts};
 use ropeline_web::RequestId;
 use serde::Serialize;
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, client::Client, error::ApiError};
 
 /// The page says with this header that a request comes from it and not from another site.
 const CSRF_HEADER: &str = "x-csrf-token";
@@ -16,7 +16,7 @@ const CSRF_HEADER: &str = "x-csrf-token";
 #[derive(Debug)]
 pub(crate) struct Operator {
     pub(super) proof: Proof,
-    pub(super) address: Option<SocketAddr>,
+    pub(super) address: IpAddr,
     pub(super) request_id: Option<RequestId>,
 }
 
@@ -34,28 +34,43 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let proof = proof(app, &parts.method, &parts.headers).ok_or(ApiError::Unauthorized)?;
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let client = Client::of(parts, app);
+        app.rates.admin(client, app.now())?;
+        let proof = proof(app, client, &parts.method, &parts.headers)?;
         Ok(Self {
             proof,
-            address: peer.map(|ConnectInfo(address)| *address),
+            address: client.address,
             request_id: parts.extensions.get().cloned(),
         })
     }
 }
 
-fn proof(app: &App, method: &Method, headers: &HeaderMap) -> Option<Proof> {
+fn proof(
+    app: &App,
+    client: Client,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Proof, ApiError> {
     if headers.contains_key(AUTHORIZATION) {
-        let key = bearer(headers)?;
-        return app.admin_key.matches(key).then_some(Proof::Key);
+        let key = bearer(headers).ok_or(ApiError::Unauthorized)?;
+        return if app.admin_key.matches(key) {
+            Ok(Proof::Key)
+        } else {
+            Err(app.rates.admin_failed(client, app.now()))
+        };
     }
-    let session = app.sessions.find(headers, app.now())?;
+    let session = app.sessions.find(headers, app.now());
+    let session = session.ok_or(ApiError::Unauthorized)?;
     // A cookie travels with every request, also with those that another site's page makes.
     let csrf = headers
         .get(CSRF_HEADER)
         .and_then(|value| value.to_str().ok());
     let from_our_page = csrf.is_some_and(|token| session.csrf_matches(token));
-    (method.is_safe() || from_our_page).then_some(Proof::Session)
+    if method.is_safe() || from_our_page {
+        Ok(Proof::Session)
+    } else {
+        Err(ApiError::Unauthorized)
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

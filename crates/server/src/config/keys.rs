@@ -20,15 +20,17 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 10] = [
+pub(super) const FILE: [Key; 12] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
     key("public_url", r#""https://tickets.example.com""#),
+    key("trusted_proxies", r#"["10.0.0.0/8"]"#),
     key("cors_origins", r#"["https://www.example.com"]"#),
     key("token_ttl", r#""7d""#),
     key("admin_key_file", r#""/run/secrets/ropeline-admin-key""#),
     key("limits", ""),
+    key("rate_limits", ""),
     key("log", ""),
     key("rooms", ""),
 ];
@@ -45,6 +47,13 @@ pub(super) const LIMITS: [Key; 10] = [
     key("body_bytes_max", "65536"),
     key("headers_max", "100"),
     key("head_bytes_max", "16384"),
+];
+
+/// Settings of `[rate_limits]`.
+pub(super) const RATE_LIMITS: [Key; 3] = [
+    key("joins_per_minute", "3000"),
+    key("admin_per_minute", "600"),
+    key("admin_failures_per_minute", "20"),
 ];
 
 /// Settings of `[log]`.

@@ -13,6 +13,8 @@ mod nearest;
 mod origin;
 mod overrides;
 mod problem;
+mod proxies;
+mod rate_limits;
 mod rooms;
 mod section;
 mod show;
@@ -44,6 +46,7 @@ use self::{
     section::{Document, Section},
     value::{Wrong, address, duration_within, path, text, texts},
 };
+pub use crate::{client::TrustedProxies, rate::RateLimits};
 
 /// The settings that hold where nobody says otherwise, each explained.
 pub const SHIPPED: &str = include_str!("../../../../ropeline.default.toml");
@@ -66,6 +69,8 @@ pub struct Settings {
     pub store: StoreChoice,
     /// Where visitors see this server, if it was said.
     pub public_url: Option<PublicUrl>,
+    /// Proxies that are believed about whom they forward for.
+    pub trusted_proxies: TrustedProxies,
     /// Sites whose pages may call the API, exactly as browsers send them in `Origin`.
     pub cors_origins: Vec<String>,
     /// The operators' key; `None` means that the server makes one and keeps it in `data`.
@@ -74,6 +79,8 @@ pub struct Settings {
     pub token_ttl: Duration,
     /// How much one peer may ask.
     pub limits: Limits,
+    /// How much one address may ask in a minute.
+    pub rate_limits: RateLimits,
     /// How the log is written.
     pub log: LogSettings,
     /// The rooms of the file; `main` is always among them.
@@ -159,10 +166,12 @@ impl Settings {
             data: PathBuf::new(),
             store: StoreChoice::Embedded,
             public_url: None,
+            trusted_proxies: TrustedProxies::default(),
             cors_origins: Vec::new(),
             admin_key: None,
             token_ttl: Duration::ZERO,
             limits: Limits::default(),
+            rate_limits: RateLimits::default(),
             log: LogSettings {
                 format: LogFormat::Text,
                 level: String::new(),
@@ -184,6 +193,7 @@ impl Settings {
         file.set(&mut self.public_url, "public_url", |v| {
             PublicUrl::parse(text(v)?).map(Some)
         });
+        proxies::read(&mut file, &mut self.trusted_proxies);
         file.set(&mut self.cors_origins, "cors_origins", |v| {
             texts(v)?.into_iter().map(web_origin).collect()
         });
@@ -197,6 +207,7 @@ impl Settings {
             AdminKey::read(&key_file).map(Some)
         });
         limits::read(&mut file, &mut self.limits);
+        rate_limits::read(&mut file, &mut self.rate_limits);
         log::read(&mut file, &mut self.log);
         let defaults = self.default_policy();
         self.rooms.extend(rooms::read(&mut file, &defaults));

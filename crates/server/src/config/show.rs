@@ -2,13 +2,14 @@
 
 use ropeline_web::Limits;
 
-use super::{LogSettings, Settings, figures, span};
+use super::{LogSettings, RateLimits, Settings, figures, span};
 
 impl Settings {
     /// The settings as TOML, with the operators' key left out.
     pub fn to_toml(&self) -> String {
         let mut lines = self.file_lines();
         lines.extend(limits_lines(&self.limits));
+        lines.extend(rate_limits_lines(self.rate_limits));
         lines.extend(log_lines(&self.log));
         for (id, room) in &self.rooms {
             lines.extend([String::new(), format!("[rooms.{id}]")]);
@@ -20,6 +21,8 @@ impl Settings {
 
     fn file_lines(&self) -> Vec<String> {
         let origins: Vec<_> = self.cors_origins.iter().map(|o| quoted(o)).collect();
+        let proxies = self.trusted_proxies.networks().iter();
+        let proxies: Vec<_> = proxies.map(|network| format!("\"{network}\"")).collect();
         let mut lines = vec![
             format!("listen = \"{}\"", self.listen),
             format!("data = {}", quoted(&self.data.to_string_lossy())),
@@ -28,6 +31,7 @@ impl Settings {
         if let Some(url) = &self.public_url {
             lines.push(format!("public_url = {}", quoted(url.as_str())));
         }
+        lines.push(format!("trusted_proxies = [{}]", proxies.join(", ")));
         lines.push(format!("cors_origins = [{}]", origins.join(", ")));
         lines.push(format!("token_ttl = \"{}\"", span::format(self.token_ttl)));
         lines.push(match self.admin_key {
@@ -73,6 +77,21 @@ fn limits_lines(limits: &Limits) -> Vec<String> {
         lines.push(format!("{key} = \"{}\"", span::format(*length)));
     }
     lines
+}
+
+fn rate_limits_lines(limits: RateLimits) -> [String; 5] {
+    let RateLimits {
+        joins_per_minute,
+        admin_per_minute,
+        admin_failures_per_minute,
+    } = limits;
+    [
+        String::new(),
+        "[rate_limits]".into(),
+        format!("joins_per_minute = {joins_per_minute}"),
+        format!("admin_per_minute = {admin_per_minute}"),
+        format!("admin_failures_per_minute = {admin_failures_per_minute}"),
+    ]
 }
 
 fn log_lines(log: &LogSettings) -> [String; 4] {

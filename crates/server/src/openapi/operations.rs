@@ -1,14 +1,16 @@
 //! What each route does.
 
 use http::StatusCode;
-use ropeline_web::{INVALID_REQUEST, Kind};
+use ropeline_web::{CROSS_SITE, INVALID_REQUEST, Kind, NOT_FOUND};
 use serde_json::{Value, json};
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, RefOr, Required, ResponseBuilder, Schema};
+use utoipa::openapi::{
+    ContentBuilder, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
+};
 
 use super::route::{Route, number, room, text};
 use crate::error::{
-    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, NOT_ADMITTED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL,
-    ROOM_NOT_FOUND, ROOM_REQUIRED, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID,
+    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS,
+    ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID,
     TOKEN_NOT_FOUND, UNAUTHORIZED, VISITOR_NOT_FOUND,
 };
 
@@ -20,7 +22,12 @@ const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 /// Every route that programs use. Pages for people are not among them.
 pub(super) fn operations() -> Vec<Route> {
     let all = [queue(), rooms(), control(), visitors(), monitoring()];
-    all.into_iter().flatten().collect()
+    let all = all.into_iter().flatten();
+    all.map(|route| match route.method {
+        HttpMethod::Get => route,
+        _ => route.fails(&[&CROSS_SITE]),
+    })
+    .collect()
 }
 
 fn queue() -> Vec<Route> {
@@ -57,6 +64,7 @@ fn queue() -> Vec<Route> {
                 &ROOM_FULL,
                 &IDEMPOTENCY_KEY_REUSED,
                 &INVALID_REQUEST,
+                &RATE_LIMITED,
                 &STORE_UNAVAILABLE,
             ]),
         with_token(Route::get("/api/v1/queue/status", "status", "Where am I"))
@@ -219,6 +227,16 @@ fn monitoring() -> Vec<Route> {
             OK,
             described("The figures").content("text/plain", ContentBuilder::new().build()),
         ),
+        Route::get("/problems/{code}", "explainProblem", "What a code means, and what to do")
+            .respond(
+                OK,
+                json_like(
+                    "The explanation; HTML for a browser",
+                    json!({"code": "TOKEN_EXPIRED", "status": 401, "title": "The pass has ended"}),
+                )
+                .content("text/html", ContentBuilder::new().example(Some(json!("<!doctype html>"))).build()),
+            )
+            .fails(&[&NOT_FOUND]),
         Route::get("/openapi.json", "openapi", "This description")
             .respond(OK, json_like("It", json!({"openapi": "3.1.0"}))),
     ]
@@ -233,7 +251,9 @@ fn with_token(route: Route) -> Route {
 }
 
 fn admin(route: Route) -> Route {
-    route.secured(&["adminKey"]).fails(&[&UNAUTHORIZED])
+    route
+        .secured(&["adminKey"])
+        .fails(&[&UNAUTHORIZED, &RATE_LIMITED])
 }
 
 fn in_room(route: Route) -> Route {

@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     app::App,
+    client::Client,
     error::ApiError,
     token::{ISSUER, random},
 };
@@ -223,8 +224,10 @@ fn join_key(key: &str, user: &UserId) -> JoinKey {
 impl FromRequestParts<App> for JoinHeaders {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         const NAME: &str = "Idempotency-Key";
+        // Before the body is read.
+        app.rates.join(Client::of(parts, app), app.now())?;
         let key = parts.headers.get(NAME).map(|value| match value.to_str() {
             Ok(key) if (1..=255).contains(&key.len()) => Ok(key.to_owned()),
             _ => Err(ApiError::Header {

@@ -5,9 +5,12 @@
 mod admin;
 mod app;
 mod bad_input;
+mod cross_site;
 mod crowd;
 mod gate;
 mod health;
 mod identity;
 mod operate;
 mod place;
+mod problems;
+mod rate;

@@ -3,6 +3,7 @@
 mod answering;
 mod body;
 mod check;
+mod cross_site;
 mod finish;
 
 use std::{fmt, net::SocketAddr, time::Duration};
@@ -35,14 +36,21 @@ pub trait Observe: Send + Sync + 'static {
 pub(crate) struct Service {
     pub(crate) limits: Limits,
     router: Router,
+    origins: Vec<String>,
     observer: Option<Box<dyn Observe>>,
 }
 
 impl Service {
-    pub(crate) fn new(router: Router, limits: Limits, observer: Option<Box<dyn Observe>>) -> Self {
+    pub(crate) fn new(
+        router: Router,
+        limits: Limits,
+        origins: Vec<String>,
+        observer: Option<Box<dyn Observe>>,
+    ) -> Self {
         Self {
             limits,
             router,
+            origins,
             observer,
         }
     }
@@ -51,7 +59,9 @@ impl Service {
     pub(crate) fn begin(&self, request: Request<Incoming>, peer: SocketAddr) -> Answering {
         let started = self.observer.as_ref().map(|_| Instant::now());
         let id = RequestId::choose(request.headers().get(X_REQUEST_ID));
-        if let Err(problem) = check::head(&request, &self.limits) {
+        let checked = check::head(&request, &self.limits)
+            .and_then(|()| cross_site::check(&request, &self.origins));
+        if let Err(problem) = checked {
             return Answering::refused(problem, id, started);
         }
         let mut request = request.map(|body| RequestBody::wrap(body, &self.limits));

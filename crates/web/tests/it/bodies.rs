@@ -115,6 +115,13 @@ async fn a_compressed_body_is_415() {
 }
 
 #[tokio::test]
+async fn a_coding_without_a_body_is_no_matter() {
+    let served = Served::new(small()).await;
+    let request = "GET /hello HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\n\r\n";
+    assert_eq!(served.ask(request).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_body_that_nobody_reads_does_not_disturb_the_next_request() {
     let served = Served::new(small()).await;
     let mut client = served.client().await;

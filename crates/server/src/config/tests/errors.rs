@@ -124,6 +124,31 @@ fn each_wrong_value_of_the_file_is_told_why() {
             "admin_key_file",
             "/nowhere cannot be read: No such file or directory (os error 2)",
         ),
+        (
+            "trusted_proxies = '10.0.0.1'",
+            "trusted_proxies",
+            "must be a list in brackets, not text",
+        ),
+        (
+            "trusted_proxies = ['proxy.internal']",
+            "trusted_proxies",
+            "must be IP addresses, or networks such as 10.0.0.0/8; this is neither: proxy.internal",
+        ),
+        (
+            "rate_limits.joins_per_minute = 1000001",
+            "rate_limits.joins_per_minute",
+            "must be between 0 and 1000000",
+        ),
+        (
+            "rate_limits.admin_per_minute = '600'",
+            "rate_limits.admin_per_minute",
+            "must be a whole number without quotes, not text",
+        ),
+        (
+            "rate_limits.admin_failures_per_minute = -1",
+            "rate_limits.admin_failures_per_minute",
+            "must be a whole number that is not below 0",
+        ),
         ("limits = 5", "limits", "must be a section, not a number"),
         (
             "limits.connections_max = 0",
@@ -205,7 +230,7 @@ fn told(text: &str, key: &str, wrong: &str) {
 
 #[test]
 fn settings_of_later_versions_are_not_settings_yet() {
-    for key in ["trusted_proxies", "return_hosts", "database", "admin_key"] {
+    for key in ["return_hosts", "database", "admin_key"] {
         let errors = errors(&format!("{key} = 'x'"));
         assert_eq!(errors.problems()[0].key, key);
         assert_eq!(errors.problems()[0].wrong, "is not a setting");

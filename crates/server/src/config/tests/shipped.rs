@@ -13,6 +13,13 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.admin_key, None);
     assert_eq!(settings.token_ttl, Duration::from_secs(7 * 86_400));
     assert_eq!(settings.limits, Limits::default());
+    assert!(settings.trusted_proxies.networks().is_empty());
+    let rates = RateLimits {
+        joins_per_minute: 3_000,
+        admin_per_minute: 600,
+        admin_failures_per_minute: 20,
+    };
+    assert_eq!(settings.rate_limits, rates);
     assert_eq!(settings.log.format, LogFormat::Text);
     assert_eq!(settings.log.level, "info");
     assert_eq!(settings.rooms.len(), 1);
@@ -35,19 +42,23 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
     let sections = [
         ("", &keys::FILE[..]),
         ("[limits]", &keys::LIMITS),
+        ("[rate_limits]", &keys::RATE_LIMITS),
         ("[log]", &keys::LOG),
         ("[rooms.main]", &keys::ROOM),
     ];
+    let lists = ["trusted_proxies", "cors_origins"];
     for (section, keys) in sections {
         let named = keys.iter().filter(|key| !key.example.is_empty());
-        for key in named.filter(|key| key.name != "cors_origins") {
+        for key in named.filter(|key| !lists.contains(&key.name)) {
             let line = format!("{} = {}", key.name, key.example);
             let is_it = |text: &str| text.trim_start_matches("# ") == line;
             assert!(SHIPPED.lines().any(is_it), "{section} {line}");
         }
         assert!(SHIPPED.contains(section));
     }
-    assert!(SHIPPED.contains("\ncors_origins = []\n"));
+    for list in lists {
+        assert!(SHIPPED.contains(&format!("\n{list} = []\n")), "{list}");
+    }
 }
 
 #[test]
@@ -66,6 +77,7 @@ fn the_shipped_file_sets_all_that_has_a_default() {
         ["public_url", "admin_key_file"]
     );
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
+    assert!(missing(at(&["rate_limits"]), &keys::RATE_LIMITS).is_empty());
     assert!(missing(at(&["log"]), &keys::LOG).is_empty());
     assert_eq!(missing(at(&["rooms", "main"]), &keys::ROOM), ["preset"]);
 }
@@ -102,9 +114,11 @@ fn settings_shown_as_a_file_mean_the_same() {
         listen = "[::1]:9000"
         data = 'C:\queue "x"'
         public_url = "https://t.example"
+        trusted_proxies = ["10.0.0.0/8", "::1", "192.0.2.7"]
         cors_origins = ["https://a.example", "http://b.example:81"]
         token_ttl = "36h"
         limits = { connections_max = 7, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }
+        rate_limits = { joins_per_minute = 0, admin_per_minute = 1, admin_failures_per_minute = 2 }
         log = { format = "json", level = "warn,hyper=off" }
         [rooms.a]
         batch = 1

@@ -1,0 +1,240 @@
+//! The nginx recipe of `packaging/`, with a real nginx between visitors, Ropeline and a service.
+
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use ropeline_testing::http::{Ask, Client, Reply};
+use tempfile::TempDir;
+
+use crate::{
+    process::{Leashed, Server, Site, free_address},
+    visitor::{join, status, token_of},
+    wait::until,
+};
+
+const RECIPE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../packaging/nginx.conf.example"
+);
+/// nginx that does not listen by then never will.
+const START_MAX: Duration = Duration::from_secs(10);
+/// One inside, for a minute.
+const SETTINGS: &str = "trusted_proxies = [\"127.0.0.1\"]\n\
+    [rooms.main]\nactive_max = 1\npass_ttl = \"60s\"\npass_max = \"0s\"\n";
+
+/// Ropeline and a service behind nginx.
+struct Front {
+    ropeline: Server,
+    address: SocketAddr,
+    _site: Site,
+    _nginx: Leashed,
+    _directory: TempDir,
+}
+
+impl Front {
+    fn start() -> Self {
+        let site = Site::new(SETTINGS);
+        let ropeline = site.start();
+        let address = free_address();
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let recipe = recipe(&[
+            (
+                "server 127.0.0.1:8080;",
+                format!("server {};", ropeline.address()),
+            ),
+            ("server 127.0.0.1:3000;", format!("server {};", service())),
+            ("listen 80;", format!("listen {address};")),
+        ]);
+        let nginx = start_nginx(directory.path(), &recipe);
+        until(START_MAX, "nginx listens", || {
+            TcpStream::connect(address).ok()
+        });
+        Self {
+            ropeline,
+            address,
+            _site: site,
+            _nginx: nginx,
+            _directory: directory,
+        }
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(self.address).expect("nginx takes connections")
+    }
+}
+
+/// The recipe with other lines in the place of these.
+fn recipe(changes: &[(&str, String)]) -> String {
+    let recipe = fs::read_to_string(RECIPE).expect("the recipe is there");
+    changes.iter().fold(recipe, |recipe, (written, instead)| {
+        assert_eq!(recipe.matches(written).count(), 1, "{written}");
+        recipe.replace(written, instead)
+    })
+}
+
+fn start_nginx(directory: &Path, recipe: &str) -> Leashed {
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary = temporary.map(|name| format!("{name}_temp_path {name};\n"));
+    let whole = format!(
+        "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log error.log;\nevents {{}}\n\
+         http {{\naccess_log off;\n{}{recipe}}}\n",
+        temporary.concat()
+    );
+    fs::write(directory.join("nginx.conf"), whole).expect("a file in a fresh directory");
+    let child = Command::new("nginx")
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .arg("-p")
+        .arg(directory)
+        .args(["-c", "nginx.conf", "-e", "error.log"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("nginx: on Debian, apt-get install nginx-light");
+    Leashed(child)
+}
+
+/// A service that says for whom it was asked. It lives as long as the tests.
+fn service() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let address = listener.local_addr().expect("it listens");
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A visitor who hangs up is no matter of the service.
+            answer(stream).ok();
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream) -> io::Result<()> {
+    let mut request = BufReader::new(stream.try_clone()?);
+    let (mut users, mut length, mut line) = (Vec::new(), 0, String::new());
+    while request.read_line(&mut line)? > 2 {
+        let (name, value) = line.split_once(':').unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().unwrap_or(0),
+            name if name.starts_with("x-queue-user") => {
+                users.push(format!("{name}:{}", value.trim_end()));
+            }
+            _ => {}
+        }
+        line.clear();
+    }
+    io::copy(&mut request.take(length), &mut io::sink())?;
+    let body = format!("the service, for {}", users.join(", "));
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+#[track_caller]
+fn sent_to_wait(reply: &Reply, back: &str) {
+    let place = format!("/wait/main?return={back}");
+    let found = (reply.status, reply.header("location"));
+    assert_eq!(found, (302, Some(place.as_str())));
+}
+
+#[track_caller]
+fn entered(reply: &Reply, user: &str) {
+    let body = String::from_utf8_lossy(&reply.body);
+    let expected = format!("the service, for x-queue-user: {user}");
+    assert_eq!((reply.status, &*body), (200, expected.as_str()));
+}
+
+#[test]
+fn nobody_reaches_the_service_without_a_pass_and_who_has_one_does() {
+    let front = Front::start();
+    let mut client = front.client();
+    sent_to_wait(&client.send(&Ask::get("/concert?id=3")), "/concert?id=3");
+    sent_to_wait(&client.send(&Ask::post("/pay")), "/pay");
+    let forged = Ask::get("/").token("forged").header("X-Queue-User", "ann");
+    sent_to_wait(&client.send(&forged), "/");
+
+    let joined = client.send(&join("ann"));
+    assert_eq!(joined.status, 201);
+    let cookie = joined
+        .header("set-cookie")
+        .and_then(|c| c.split(';').next());
+    let cookie = cookie.expect("a join sets the cookie");
+    let enter = Ask::get("/concert").header("Cookie", cookie);
+    entered(&client.send(&enter), "ann");
+    let pretender = enter.clone().header("X-Queue-User", "root");
+    let pretender = pretender.header("X-Queue-User-Verified", "true");
+    entered(&client.send(&pretender), "ann");
+
+    let bob = token_of(&mut client, "bob");
+    sent_to_wait(&client.send(&Ask::get("/concert").token(&bob)), "/concert");
+    assert_eq!(client.send(&status(&bob)).json()["position"], 1);
+}
+
+#[test]
+fn each_request_through_the_gate_renews_the_pass() {
+    let front = Front::start();
+    let mut client = front.client();
+    let ann = token_of(&mut client, "ann");
+    let mut expires_at = || client.send(&status(&ann)).json()["expiresAt"].to_string();
+    let before = expires_at();
+    assert_eq!(expires_at(), before, "looking renews nothing");
+    until(START_MAX, "the pass lasts longer", || {
+        entered(&front.client().send(&Ask::get("/").token(&ann)), "ann");
+        (expires_at() > before).then_some(())
+    });
+}
+
+#[test]
+fn a_body_of_any_kind_does_not_disturb_the_gate() {
+    let front = Front::start();
+    let mut client = front.client();
+    let ann = token_of(&mut client, "ann");
+    let upload = Ask::post("/upload")
+        .token(&ann)
+        .raw("text/plain", &vec![0; 100_000]);
+    entered(&client.send(&upload), "ann");
+    let packed = Ask::post("/upload").token(&ann).raw("text/plain", b"x");
+    entered(
+        &client.send(&packed.header("Content-Encoding", "gzip")),
+        "ann",
+    );
+    let foreign = Ask::post("/upload").token(&ann);
+    entered(
+        &client.send(&foreign.header("Sec-Fetch-Site", "cross-site")),
+        "ann",
+    );
+}
+
+#[test]
+fn only_what_visitors_need_is_published() {
+    let front = Front::start();
+    let mut client = front.client();
+    for path in ["/api/v1/admin/rooms", "/metrics", "/readyz"] {
+        sent_to_wait(&client.send(&Ask::get(path)), path);
+    }
+    assert_eq!(client.send(&Ask::get("/_gate")).status, 404);
+    assert_eq!(client.send(&Ask::get("/problems/not-admitted")).status, 200);
+    let own = join("cid").header("Origin", "http://test");
+    assert_eq!(client.send(&own).status, 201);
+    let foreign = join("dan").header("Origin", "http://evil.example");
+    assert_eq!(client.send(&foreign).code(), "CROSS_SITE");
+}
+
+#[test]
+fn nobody_gets_in_while_ropeline_is_away() {
+    let front = Front::start();
+    let mut client = front.client();
+    let ann = token_of(&mut client, "ann");
+    entered(&client.send(&Ask::get("/").token(&ann)), "ann");
+    front.ropeline.terminate();
+    until(START_MAX, "Ropeline is away", || {
+        let reply = client.send(&Ask::get("/").token(&ann));
+        (reply.status == 500).then_some(())
+    });
+}

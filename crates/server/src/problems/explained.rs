@@ -1,0 +1,169 @@
+//! The explanation of every kind of problem.
+
+use ropeline_web::{CROSS_SITE, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND};
+
+use crate::error::{
+    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS,
+    ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID,
+    TOKEN_NOT_FOUND, UNAUTHORIZED, VISITOR_NOT_FOUND,
+};
+
+/// A kind of problem in words.
+#[derive(Debug)]
+pub struct Explained {
+    /// The kind.
+    pub kind: &'static Kind,
+    /// When it happens.
+    pub when: &'static str,
+    /// What a client does about it.
+    pub what_to_do: &'static str,
+}
+
+const fn explain(kind: &'static Kind, when: &'static str, what_to_do: &'static str) -> Explained {
+    Explained {
+        kind,
+        when,
+        what_to_do,
+    }
+}
+
+/// Every kind that this server answers with.
+pub const EXPLAINED: &[Explained] = &[
+    explain(
+        &TOKEN_INVALID,
+        "The request has no queue token, or one that is malformed, forged, too old, or of another room.",
+        "Join the line. If you have joined, send the token in the header X-Queue-Token, or the cookie.",
+    ),
+    explain(
+        &TOKEN_EXPIRED,
+        "The visitor was inside and is no longer: the pass ran out, or was finished.",
+        "Join again for a new place.",
+    ),
+    explain(
+        &TOKEN_NOT_FOUND,
+        "The place was given up or revoked, or missed its turn for good. At the gate the status is 401.",
+        "Join again for a new place.",
+    ),
+    explain(
+        &NOT_ADMITTED,
+        "The gate was asked about a visitor who is still waiting.",
+        "Ask again after pollAfterMs milliseconds, or show the waiting page. The place is kept.",
+    ),
+    explain(
+        &DUPLICATED_TOKEN,
+        "The user has a place in this room, and nothing shows that the caller may have it.",
+        "Send the queue token of that place to go on with it, or wait until it has ended.",
+    ),
+    explain(
+        &IDEMPOTENCY_KEY_REUSED,
+        "The Idempotency-Key belongs to a join of another user.",
+        "Use a new key for each join that is not a repetition.",
+    ),
+    explain(
+        &ROOM_NOT_FOUND,
+        "There is no room of this name.",
+        "Check the field or parameter room; left out, it is main.",
+    ),
+    explain(
+        &ROOM_CLOSED,
+        "The room takes nobody new. Those who are in line stay.",
+        "Tell the visitor; there is nothing to repeat.",
+    ),
+    explain(
+        &ROOM_FULL,
+        "As many are in line as the room's waiting_max allows.",
+        "Try again after the seconds in Retry-After.",
+    ),
+    explain(
+        &STORE_UNAVAILABLE,
+        "The disk cannot be written, or more waits for it than it takes in. The request was not \
+         accepted, or that is not known.",
+        "Repeat after the seconds in Retry-After, a join with the same Idempotency-Key.",
+    ),
+    explain(
+        &UNAUTHORIZED,
+        "The admin key is missing or wrong.",
+        "Send it as Authorization: Bearer, followed by the key.",
+    ),
+    explain(
+        &RATE_LIMITED,
+        "The address of the request has asked too often: joins, requests of operators, or wrong admin keys.",
+        "Try again after the seconds in Retry-After. If all visitors have one address here, the \
+         operator has to name the proxy in trusted_proxies.",
+    ),
+    explain(
+        &INVALID_REQUEST,
+        "Something about the request is not right: its head, path, query, headers or body. The status is \
+         400, 408, 413, 415, 422 or 431.",
+        "Read detail and errors, and send what they ask for. Repeating the same does not help.",
+    ),
+    explain(
+        &NOT_FOUND,
+        "There is nothing at this address.",
+        "Check the path.",
+    ),
+    explain(
+        &METHOD_NOT_ALLOWED,
+        "The address does not take this method.",
+        "Use one of those in the header Allow.",
+    ),
+    explain(
+        &CROSS_SITE,
+        "A page of another site made the browser send a request that changes something.",
+        "If the site is yours, list its origin in cors_origins, or set public_url where a proxy \
+         changes the host. Programs send neither Origin nor Sec-Fetch-Site.",
+    ),
+    explain(
+        &INTERNAL,
+        "The server failed. Its log has the cause under the requestId.",
+        "Report it with the requestId. A request that changes nothing may be repeated.",
+    ),
+    explain(
+        &ROOM_EXISTS,
+        "An operator made a room of a name that is taken.",
+        "Change that room with PATCH, or delete it first to begin again.",
+    ),
+    explain(
+        &ROOM_REQUIRED,
+        "An operator would delete the room main, which always exists.",
+        "Close or reset it instead.",
+    ),
+    explain(
+        &VISITOR_NOT_FOUND,
+        "An operator asked for a user who neither waits nor is inside.",
+        "Nothing: the place has ended, or never was.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::CATALOGUE;
+
+    #[test]
+    fn every_kind_is_explained_once() {
+        let kinds = CATALOGUE.iter().chain(&ropeline_web::CATALOGUE);
+        let mut expected: Vec<_> = kinds.map(|kind| kind.code).collect();
+        let mut explained: Vec<_> = EXPLAINED.iter().map(|it| it.kind.code).collect();
+        expected.sort_unstable();
+        explained.sort_unstable();
+        assert_eq!(explained, expected);
+    }
+
+    #[test]
+    fn explanations_are_sentences_that_html_takes_as_they_are() {
+        for Explained {
+            kind,
+            when,
+            what_to_do,
+        } in EXPLAINED
+        {
+            for text in [when, what_to_do] {
+                assert!(text.ends_with('.'), "{text}");
+            }
+            for text in [when, what_to_do, &kind.title] {
+                assert!(!text.contains(['<', '>', '&']), "{text}");
+            }
+        }
+    }
+}

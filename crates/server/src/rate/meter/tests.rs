@@ -1,0 +1,165 @@
+use super::*;
+
+const START: u64 = 1_800_000_000_000;
+
+fn at(ms: u64) -> Timestamp {
+    Timestamp(START + ms)
+}
+
+/// Turns that were taken among so many tries at one moment.
+fn taken(meter: &Meter<u32>, key: u32, tries: u32, now: Timestamp) -> u32 {
+    let fine = (0..tries).filter(|_| meter.take(key, now).is_ok());
+    u32::try_from(fine.count()).unwrap()
+}
+
+/// Numbers without a pattern, the same in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+#[test]
+fn a_minutes_worth_may_come_at_once_and_no_more() {
+    for limit in [1, 7, 20, 600, 3_000, 999_999] {
+        let meter = Meter::new(limit, 10);
+        assert_eq!(taken(&meter, 1, limit + 5, at(0)), limit, "{limit}");
+        assert_eq!(taken(&meter, 2, limit + 5, at(0)), limit, "{limit}");
+        let later = at(60_001);
+        assert_eq!(taken(&meter, 1, limit + 5, later), limit, "{limit}");
+    }
+}
+
+#[test]
+fn a_steady_client_at_the_rate_is_never_refused() {
+    for limit in [1_u32, 7, 20, 600, 3_000] {
+        let meter = Meter::new(limit, 10);
+        for n in 0..100_000_u64 {
+            let now = at(n * 60_000 / u64::from(limit));
+            assert_eq!(meter.take(1, now), Ok(()), "turn {n} of {limit} a minute");
+        }
+    }
+}
+
+#[test]
+fn no_window_sees_more_than_its_share_and_one_burst() {
+    let mut chance = Chance(0x1234_5678_9abc_def1);
+    for limit in [1_u32, 7, 20, 600] {
+        let meter = Meter::new(limit, 10);
+        let (mut now, mut times) = (0, Vec::new());
+        for _ in 0..5_000 {
+            now += chance.below(2 * 60_000 / u64::from(limit) + 1) / (1 + chance.below(4));
+            if meter.take(1, at(now)).is_ok() {
+                times.push(now);
+            }
+        }
+        for (first, from) in times.iter().enumerate() {
+            for (last, to) in times.iter().enumerate().skip(first) {
+                let share = u64::from(limit) * (to - from) / 60_000;
+                let seen = u64::try_from(last - first + 1).unwrap();
+                assert!(
+                    seen <= share + u64::from(limit),
+                    "{seen} from {from} to {to}"
+                );
+            }
+        }
+        assert!(times.len() > 1_000 || limit == 1);
+    }
+}
+
+#[test]
+fn who_is_refused_is_told_exactly_when_to_come_back() {
+    let meter = Meter::new(20, 10);
+    assert_eq!(taken(&meter, 1, 20, at(0)), 20);
+    let RetryAfter(wait) = meter.take(1, at(500)).unwrap_err();
+    assert_eq!(wait, Duration::from_millis(2_500));
+    assert!(meter.take(1, at(2_999)).is_err());
+    assert_eq!(meter.take(1, at(3_000)), Ok(()));
+    assert!(meter.take(1, at(3_000)).is_err());
+}
+
+#[test]
+fn being_refused_costs_nothing() {
+    let meter = Meter::new(20, 10);
+    assert_eq!(taken(&meter, 1, 1_000, at(0)), 20);
+    assert_eq!(taken(&meter, 1, 1_000, at(2_999)), 0);
+    assert_eq!(taken(&meter, 1, 1_000, at(3_000)), 1);
+}
+
+#[test]
+fn looking_takes_no_turn() {
+    let meter = Meter::new(1, 10);
+    for _ in 0..10 {
+        assert_eq!(meter.check(&1, at(0)), Ok(()));
+    }
+    assert_eq!(meter.take(1, at(0)), Ok(()));
+    assert_eq!(
+        meter.check(&1, at(0)),
+        Err(RetryAfter(Duration::from_secs(60)))
+    );
+    assert_eq!(meter.remembered(), 1);
+}
+
+#[test]
+fn a_limit_of_zero_is_none() {
+    let meter = Meter::new(0, 10);
+    assert_eq!(taken(&meter, 1, 10_000, at(0)), 10_000);
+    assert_eq!(meter.remembered(), 0);
+}
+
+#[test]
+fn a_clock_that_is_set_back_keeps_nobody_out_for_longer_than_the_rate_says() {
+    let meter = Meter::new(20, 10);
+    assert_eq!(taken(&meter, 1, 25, at(86_400_000)), 20);
+    let RetryAfter(wait) = meter.take(1, at(0)).unwrap_err();
+    assert_eq!(wait, Duration::from_secs(3));
+}
+
+#[test]
+fn a_flood_of_newcomers_does_not_make_heavy_users_forgotten() {
+    let meter = Meter::new(20, 1_000);
+    assert_eq!(taken(&meter, 0, 25, at(0)), 20);
+    let mut through = 0;
+    for newcomer in 1..=100_000 {
+        through += taken(&meter, newcomer, 1, at(0));
+    }
+    assert_eq!(
+        taken(&meter, 0, 25, at(0)),
+        0,
+        "the heavy user is still known"
+    );
+    assert_eq!(meter.remembered(), 1_000);
+    assert_eq!(
+        through,
+        999 + 20 * 10,
+        "newcomers without room share ten keys' worth"
+    );
+}
+
+#[test]
+fn keys_with_whole_credit_make_room_and_others_do_not() {
+    let meter = Meter::new(20, 100);
+    assert_eq!(taken(&meter, 0, 20, at(0)), 20);
+    for key in 1..100 {
+        assert_eq!(meter.take(key, at(0)), Ok(()));
+    }
+    // One turn of twenty a minute is paid back after three seconds.
+    assert_eq!(taken(&meter, 1_000, 25, at(3_000)), 20);
+    assert_eq!(meter.remembered(), 2);
+    assert_eq!(taken(&meter, 0, 25, at(3_000)), 1);
+}
+
+#[test]
+fn a_newcomer_who_has_done_nothing_is_not_locked_out_by_a_flood() {
+    let meter = Meter::new(1, 10);
+    for key in 0..1_000 {
+        meter.take(key, at(0)).ok();
+    }
+    assert!(meter.take(5_000, at(0)).is_err());
+    assert_eq!(meter.check(&5_000, at(0)), Ok(()));
+}
