@@ -7,6 +7,7 @@ mod admin;
 mod app;
 pub mod config;
 pub mod error;
+mod follow;
 mod health;
 mod metrics;
 mod moment;

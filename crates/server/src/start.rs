@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use arc_swap::ArcSwap;
@@ -19,14 +19,13 @@ use tokio::net::TcpListener;
 use crate::{
     app::{AdminKeyDigest, App, Parts},
     config::{PublicUrl, RoomSettings, Settings, difference},
+    follow::{Followed, follow},
     metrics::{Metrics, Observer},
     queue::Cookies,
     router::{cors, router},
     token::{KeyError, KeyFile, KeyRing, random, write_secret},
 };
 
-/// How often a change of the key file is looked for.
-const KEYS_LOOK: Duration = Duration::from_secs(2);
 const ADMIN_KEY_FILE: &str = "admin.key";
 
 /// Why the server did not start, worded for the operator.
@@ -117,7 +116,7 @@ pub struct Ready {
     listener: TcpListener,
     limits: Limits,
     cors_origins: Vec<String>,
-    data: PathBuf,
+    followed: Vec<Followed>,
     started: Started,
 }
 
@@ -125,7 +124,8 @@ impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         let store = Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(&clock))?);
-        let keys = KeyFile::open_or_create(&settings.data, clock.now())?;
+        KeyFile::open_or_create(&settings.data, clock.now())?;
+        let (keys, followed) = follow_keys(&settings.data)?;
         let (admin_key, new_admin_key) = admin_key(&settings)?;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
@@ -148,7 +148,7 @@ impl Ready {
         let app = App::new(Parts {
             store,
             clock,
-            keys: Arc::new(ArcSwap::from_pointee(ring(&keys, &settings.data)?)),
+            keys,
             admin_key,
             token_ttl_s: settings.token_ttl.as_secs(),
             cookies: if secure {
@@ -169,7 +169,6 @@ impl Ready {
         let Settings {
             limits,
             cors_origins,
-            data,
             ..
         } = settings;
         Ok(Self {
@@ -177,7 +176,7 @@ impl Ready {
             listener,
             limits,
             cors_origins,
-            data,
+            followed,
             started,
         })
     }
@@ -200,15 +199,14 @@ impl Ready {
             listener,
             limits,
             cors_origins,
-            data,
+            followed,
             ..
         } = self;
         let tasks = Tasks::new();
         let stopping = tasks.stopping();
-        let keys = Arc::clone(&app.keys);
         tasks.spawn(async move {
             tokio::select! {
-                () = follow_keys(&data, &keys) => {}
+                () = follow(followed) => {}
                 () = stopping.cancelled() => {}
             }
         });
@@ -304,35 +302,19 @@ fn open_to_others(app: &App, address: SocketAddr) -> Vec<RoomId> {
     rooms
 }
 
-fn ring(file: &KeyFile, directory: &Path) -> Result<KeyRing, KeyError> {
-    file.ring().map_err(|cause| KeyError::Malformed {
-        path: KeyFile::path(directory),
-        cause,
-    })
-}
+type Slot<T> = Arc<ArcSwap<T>>;
 
-/// Takes up rotated keys while the server runs.
-async fn follow_keys(directory: &Path, keys: &ArcSwap<KeyRing>) {
-    let path = KeyFile::path(directory);
-    let changed_at = || {
-        std::fs::metadata(&path)
-            .and_then(|file| file.modified())
-            .ok()
+/// The signing keys, which follow their rotation.
+fn follow_keys(data: &Path) -> Result<(Slot<KeyRing>, Vec<Followed>), KeyError> {
+    let path = KeyFile::path(data);
+    let directory = data.to_owned();
+    let read = move || {
+        let ring = KeyFile::open(&directory)?.ring();
+        ring.map_err(|cause| KeyError::Malformed {
+            path: KeyFile::path(&directory),
+            cause,
+        })
     };
-    let mut known: Option<SystemTime> = changed_at();
-    loop {
-        tokio::time::sleep(KEYS_LOOK).await;
-        let now = changed_at();
-        if now == known {
-            continue;
-        }
-        known = now;
-        match KeyFile::open(directory).and_then(|file| ring(&file, directory)) {
-            Ok(ring) => {
-                keys.store(Arc::new(ring));
-                tracing::info!("the signing keys have changed and were taken up");
-            }
-            Err(error) => tracing::error!(%error, "the changed signing keys were not taken up"),
-        }
-    }
+    let (keys, followed) = Followed::open("signing keys", path, read)?;
+    Ok((keys, vec![followed]))
 }
