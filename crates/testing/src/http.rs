@@ -54,6 +54,11 @@ impl Ask {
         Self::with("DELETE", path)
     }
 
+    /// `OPTIONS path`, as browsers ask before they call another site.
+    pub fn options(path: &str) -> Self {
+        Self::with("OPTIONS", path)
+    }
+
     fn with(method: &'static str, path: &str) -> Self {
         Self {
             method,
