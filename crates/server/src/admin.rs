@@ -4,12 +4,12 @@ use axum::{
     extract::{FromRequestParts, State},
     response::{IntoResponse, Response},
 };
-use http::{header::AUTHORIZATION, request::Parts};
+use http::request::Parts;
 use ropeline_core::{Identity, Policy, RoomId, View};
 use ropeline_web::{Json, Path};
 use serde::Serialize;
 
-use crate::{app::App, config::span_text, error::ApiError};
+use crate::{app::App, config::span_text, error::ApiError, queue::bearer};
 
 /// Proof that the caller has the admin key.
 pub(crate) struct Operator;
@@ -18,15 +18,8 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let header = parts
-            .headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let key = header
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        match key {
-            Some((_, key)) if app.admin_key.matches(key.trim()) => Ok(Self),
+        match bearer(&parts.headers) {
+            Some(key) if app.admin_key.matches(&key) => Ok(Self),
             _ => Err(ApiError::Unauthorized),
         }
     }

@@ -6,12 +6,19 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
-use ropeline_core::{RoomId, Timestamp};
+use ropeline_core::{FieldError, Policy, RoomId, Timestamp};
 use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{error::ApiError, metrics::Metrics, queue::Cookies, token::KeyRing};
+use crate::{
+    config::{LoginKeys, check_identity},
+    error::ApiError,
+    login::Logins,
+    metrics::Metrics,
+    queue::Cookies,
+    token::KeyRing,
+};
 
 /// The server's parts, cheap to clone.
 #[derive(Debug, Clone)]
@@ -23,6 +30,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     /// Replaced as a whole when the keys are rotated.
     pub(crate) keys: Arc<ArcSwap<KeyRing>>,
+    /// Replaced as a whole when their key file changes; none where no key is given.
+    pub(crate) logins: Option<Arc<ArcSwap<Logins>>>,
     pub(crate) admin_key: AdminKeyDigest,
     pub(crate) token_ttl_s: u64,
     pub(crate) cookies: Cookies,
@@ -67,6 +76,15 @@ impl App {
         self.store
             .view(room)
             .ok_or_else(|| ApiError::NoSuchRoom(room.clone()))
+    }
+
+    /// Whether a room of this policy could know its visitors on this server.
+    pub(crate) fn check_identity(&self, policy: &Policy) -> Result<(), FieldError> {
+        let login = match self.logins {
+            Some(_) => LoginKeys::Given,
+            None => LoginKeys::Absent,
+        };
+        check_identity(policy, login)
     }
 
     pub(crate) fn start_draining(&self) {

@@ -75,8 +75,21 @@ pub const UNAUTHORIZED: Kind = Kind {
     title: "The admin key is missing or wrong",
 };
 
+/// The room takes only visitors with a login.
+pub const LOGIN_REQUIRED: Kind = Kind {
+    code: "LOGIN_REQUIRED",
+    status: StatusCode::UNAUTHORIZED,
+    title: "This room needs a login",
+};
+/// The login is malformed, forged, too old, or not for us.
+pub const LOGIN_INVALID: Kind = Kind {
+    code: "LOGIN_INVALID",
+    status: StatusCode::UNAUTHORIZED,
+    title: "The login is not valid",
+};
+
 /// Every kind that this service answers with, beside those of the web crate.
-pub const CATALOGUE: [&Kind; 11] = [
+pub const CATALOGUE: [&Kind; 13] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -88,6 +101,8 @@ pub const CATALOGUE: [&Kind; 11] = [
     &STORE_UNAVAILABLE,
     &IDEMPOTENCY_KEY_REUSED,
     &UNAUTHORIZED,
+    &LOGIN_REQUIRED,
+    &LOGIN_INVALID,
 ];
 
 /// When to try a join again that the store could not take.
@@ -110,6 +125,8 @@ pub(crate) enum ApiError {
     RoomFull,
     KeyReused,
     Unauthorized,
+    LoginRequired,
+    LoginInvalid,
     Field {
         field: &'static str,
         message: String,
@@ -163,7 +180,7 @@ impl From<ApiError> for Problem {
                 .with("pollAfterMs", poll_after_ms),
             ApiError::Duplicated => Self::new(
                 &DUPLICATED_TOKEN,
-                "Send the queue token of that place to go on with it.",
+                "Send the queue token of that place, or a login where they are verified, to go on with it.",
             ),
             ApiError::NoSuchRoom(room) => {
                 Self::new(&ROOM_NOT_FOUND, format!("There is no room {room}."))
@@ -182,6 +199,14 @@ impl From<ApiError> for Problem {
             ApiError::Unauthorized => Self::new(
                 &UNAUTHORIZED,
                 "Send the admin key as `Authorization: Bearer <key>`.",
+            ),
+            ApiError::LoginRequired => Self::new(
+                &LOGIN_REQUIRED,
+                "Log in at the site, and send its login token as `Authorization: Bearer <token>`.",
+            ),
+            ApiError::LoginInvalid => Self::new(
+                &LOGIN_INVALID,
+                "The token behind `Authorization: Bearer` is not a login that is valid here now. Log in again.",
             ),
             ApiError::Field { field, message } => {
                 let detail = format!("`{field}` is not right: {message}.");
@@ -203,7 +228,10 @@ impl From<ApiError> for Problem {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let challenge = matches!(self, Self::Unauthorized);
+        let challenge = matches!(
+            self,
+            Self::Unauthorized | Self::LoginRequired | Self::LoginInvalid
+        );
         let mut response = Problem::from(self).into_response();
         if challenge {
             response

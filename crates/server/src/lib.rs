@@ -9,6 +9,7 @@ pub mod config;
 pub mod error;
 mod follow;
 mod health;
+mod login;
 mod metrics;
 mod moment;
 mod queue;
@@ -16,5 +17,6 @@ mod router;
 mod start;
 pub mod token;
 
+pub use login::LoginKeyError;
 pub use moment::Moment;
 pub use start::{NewAdminKey, Ready, RoomNote, StartError, Started, StartedRoom};

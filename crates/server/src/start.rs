@@ -18,8 +18,9 @@ use tokio::net::TcpListener;
 
 use crate::{
     app::{AdminKeyDigest, App, Parts},
-    config::{PublicUrl, RoomSettings, Settings, difference},
+    config::{LoginSettings, PublicUrl, RoomSettings, Settings, difference},
     follow::{Followed, follow},
+    login::{LoginKeyError, Logins},
     metrics::{Metrics, Observer},
     queue::Cookies,
     router::{cors, router},
@@ -37,6 +38,9 @@ pub enum StartError {
     /// The signing keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeyError),
+    /// The keys that verify logins cannot be used.
+    #[error("cannot verify logins: {0}")]
+    Logins(#[from] LoginKeyError),
     /// The admin key cannot be read or written.
     #[error("cannot use the admin key in {path}: {cause}")]
     AdminKey {
@@ -125,7 +129,8 @@ impl Ready {
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         let store = Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(&clock))?);
         KeyFile::open_or_create(&settings.data, clock.now())?;
-        let (keys, followed) = follow_keys(&settings.data)?;
+        let (keys, mut followed) = follow_keys(&settings.data)?;
+        let logins = follow_logins(&settings.login, &mut followed)?;
         let (admin_key, new_admin_key) = admin_key(&settings)?;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
@@ -149,6 +154,7 @@ impl Ready {
             store,
             clock,
             keys,
+            logins,
             admin_key,
             token_ttl_s: settings.token_ttl.as_secs(),
             cookies: if secure {
@@ -159,6 +165,7 @@ impl Ready {
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });
+        warn_of_missing_logins(&app);
         let started = Started {
             address,
             data: settings.data.clone(),
@@ -302,6 +309,18 @@ fn open_to_others(app: &App, address: SocketAddr) -> Vec<RoomId> {
     rooms
 }
 
+/// Rooms that were made while running may need logins that the settings no longer have.
+fn warn_of_missing_logins(app: &App) {
+    for room in app.store.rooms() {
+        let Some(seen) = app.store.view(&room) else {
+            continue;
+        };
+        if let Err(error) = app.check_identity(&seen.view.header.policy) {
+            tracing::error!(room.id = %room, %error, "nobody can join this room");
+        }
+    }
+}
+
 type Slot<T> = Arc<ArcSwap<T>>;
 
 /// The signing keys, which follow their rotation.
@@ -317,4 +336,19 @@ fn follow_keys(data: &Path) -> Result<(Slot<KeyRing>, Vec<Followed>), KeyError> 
     };
     let (keys, followed) = Followed::open("signing keys", path, read)?;
     Ok((keys, vec![followed]))
+}
+
+/// The verifier of logins, where there is one, which follows its file of keys.
+fn follow_logins(
+    settings: &LoginSettings,
+    followed: &mut Vec<Followed>,
+) -> Result<Option<Slot<Logins>>, LoginKeyError> {
+    let Some(source) = settings.source.clone() else {
+        return Ok(None);
+    };
+    let (path, leeway) = (source.keys.path().to_owned(), settings.leeway);
+    let read = move || Logins::open(&source, leeway);
+    let (logins, file) = Followed::open("keys of logins", path, read)?;
+    followed.push(file);
+    Ok(Some(logins))
 }

@@ -15,6 +15,8 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.limits, Limits::default());
     assert_eq!(settings.log.format, LogFormat::Text);
     assert_eq!(settings.log.level, "info");
+    assert_eq!(settings.login.source, None);
+    assert_eq!(settings.login.leeway, Duration::ZERO);
     assert_eq!(settings.rooms.len(), 1);
     let main = Policy {
         every: Duration::from_secs(5),
@@ -36,6 +38,7 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
         ("", &keys::FILE[..]),
         ("[limits]", &keys::LIMITS),
         ("[log]", &keys::LOG),
+        ("[login]", &keys::LOGIN),
         ("[rooms.main]", &keys::ROOM),
     ];
     for (section, keys) in sections {
@@ -67,6 +70,8 @@ fn the_shipped_file_sets_all_that_has_a_default() {
     );
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
     assert!(missing(at(&["log"]), &keys::LOG).is_empty());
+    let login = missing(at(&["login"]), &keys::LOGIN);
+    assert_eq!(login, keys::LOGIN.map(|key| key.name)[..5]);
     assert_eq!(missing(at(&["rooms", "main"]), &keys::ROOM), ["preset"]);
 }
 
