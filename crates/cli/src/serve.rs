@@ -65,7 +65,8 @@ async fn until_stopped(settings: Settings) -> Result<(), Failure> {
         tracing::warn!(
             room.id = %room,
             "this room believes any userId, and others than this machine can reach it: let only your own \
-             back end join, or set identity = \"anonymous\""
+             back end join, or verify logins with [login] and identity = \"jwt\", or set identity = \
+             \"anonymous\""
         );
     }
     let report = ready

@@ -41,6 +41,19 @@ pub enum Identity {
     Open,
     /// Nobody has a name; a join with a `userId` is refused.
     Anonymous,
+    /// The site's login token is verified, and its subject is the user.
+    Jwt,
+}
+
+impl Identity {
+    /// As it is written in `ropeline.toml`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Anonymous => "anonymous",
+            Self::Jwt => "jwt",
+        }
+    }
 }
 
 impl FromStr for Identity {
@@ -50,9 +63,10 @@ impl FromStr for Identity {
         match text {
             "open" => Ok(Self::Open),
             "anonymous" => Ok(Self::Anonymous),
+            "jwt" => Ok(Self::Jwt),
             _ => Err(FieldError::new(
                 "identity",
-                "must be \"open\" or \"anonymous\"",
+                "must be \"open\", \"anonymous\" or \"jwt\"",
             )),
         }
     }
@@ -263,6 +277,14 @@ pub(crate) mod tests {
             assert_eq!(errors.iter().map(|e| e.field).collect::<Vec<_>>(), [field]);
         }
         assert!(policy().validated().is_ok());
+    }
+
+    #[test]
+    fn an_identity_is_read_as_it_is_written() {
+        for identity in [Identity::Open, Identity::Anonymous, Identity::Jwt] {
+            assert_eq!(identity.as_str().parse(), Ok(identity));
+        }
+        assert_eq!("JWT".parse::<Identity>().unwrap_err().field, "identity");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
-use ropeline_core::{Policy, RoomId, Timestamp};
+use ropeline_core::{FieldError, Policy, RoomId, Timestamp};
 use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -14,7 +14,9 @@ use subtle::ConstantTimeEq;
 use crate::{
     admin::{Audit, Histories, Sessions},
     client::TrustedProxies,
+    config::{LoginKeys, check_identity},
     error::ApiError,
+    login::Logins,
     metrics::Metrics,
     queue::Cookies,
     rate::Rates,
@@ -31,6 +33,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     /// Replaced as a whole when the keys are rotated.
     pub(crate) keys: Arc<ArcSwap<KeyRing>>,
+    /// Replaced as a whole when their key file changes; none where no key is given.
+    pub(crate) logins: Option<Arc<ArcSwap<Logins>>>,
     pub(crate) admin_key: AdminKeyDigest,
     pub(crate) sessions: Sessions,
     pub(crate) audit: Audit,
@@ -86,6 +90,15 @@ impl App {
         self.store
             .view(room)
             .ok_or_else(|| ApiError::NoSuchRoom(room.clone()))
+    }
+
+    /// Whether a room of this policy could know its visitors on this server.
+    pub(crate) fn check_identity(&self, policy: &Policy) -> Result<(), FieldError> {
+        let login = match self.logins {
+            Some(_) => LoginKeys::Given,
+            None => LoginKeys::Absent,
+        };
+        check_identity(policy, login)
     }
 
     pub(crate) fn start_draining(&self) {

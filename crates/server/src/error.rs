@@ -99,9 +99,21 @@ pub const RATE_LIMITED: Kind = Kind {
     status: StatusCode::TOO_MANY_REQUESTS,
     title: "Too many requests from this address",
 };
+/// The room takes only visitors with a login.
+pub const LOGIN_REQUIRED: Kind = Kind {
+    code: "LOGIN_REQUIRED",
+    status: StatusCode::UNAUTHORIZED,
+    title: "This room needs a login",
+};
+/// The login is malformed, forged, too old, or not for us.
+pub const LOGIN_INVALID: Kind = Kind {
+    code: "LOGIN_INVALID",
+    status: StatusCode::UNAUTHORIZED,
+    title: "The login is not valid",
+};
 
 /// Every kind that this service answers with, beside those of the web crate.
-pub const CATALOGUE: [&Kind; 15] = [
+pub const CATALOGUE: [&Kind; 17] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -117,6 +129,8 @@ pub const CATALOGUE: [&Kind; 15] = [
     &ROOM_REQUIRED,
     &VISITOR_NOT_FOUND,
     &RATE_LIMITED,
+    &LOGIN_REQUIRED,
+    &LOGIN_INVALID,
 ];
 
 /// When to try a join again that the store could not take.
@@ -144,6 +158,8 @@ pub(crate) enum ApiError {
     NoSuchVisitor,
     Policy(Vec<FieldError>),
     RateLimited(Duration),
+    LoginRequired,
+    LoginInvalid,
     Field {
         field: &'static str,
         message: String,
@@ -173,6 +189,8 @@ impl ApiError {
             Self::RoomRequired => &ROOM_REQUIRED,
             Self::NoSuchVisitor => &VISITOR_NOT_FOUND,
             Self::RateLimited(_) => &RATE_LIMITED,
+            Self::LoginRequired => &LOGIN_REQUIRED,
+            Self::LoginInvalid => &LOGIN_INVALID,
             Self::Policy(_) | Self::Field { .. } | Self::Header { .. } => &INVALID_REQUEST,
             Self::Store(_) => &STORE_UNAVAILABLE,
         }
@@ -186,6 +204,12 @@ impl ApiError {
             }
             error => error.into(),
         }
+    }
+}
+
+impl From<FieldError> for ApiError {
+    fn from(error: FieldError) -> Self {
+        Self::Policy(vec![error])
     }
 }
 
@@ -221,7 +245,7 @@ impl From<ApiError> for Problem {
                 .with("pollAfterMs", poll_after_ms),
             ApiError::Duplicated => Self::new(
                 &DUPLICATED_TOKEN,
-                "Send the queue token of that place to go on with it.",
+                "Send the queue token of that place, or a login where they are verified, to go on with it.",
             ),
             ApiError::NoSuchRoom(room) => {
                 Self::new(&ROOM_NOT_FOUND, format!("There is no room {room}."))
@@ -266,6 +290,14 @@ impl From<ApiError> for Problem {
                 "This address asks too often. Try again after the time in Retry-After.",
             )
             .retry_after(wait),
+            ApiError::LoginRequired => Self::new(
+                &LOGIN_REQUIRED,
+                "Log in at the site, and send its login token as `Authorization: Bearer <token>`.",
+            ),
+            ApiError::LoginInvalid => Self::new(
+                &LOGIN_INVALID,
+                "The token behind `Authorization: Bearer` is not a login that is valid here now. Log in again.",
+            ),
             ApiError::Field { field, message } => {
                 let detail = format!("`{field}` is not right: {message}.");
                 Self::invalid(StatusCode::UNPROCESSABLE_ENTITY, detail).error(field, message)
@@ -296,7 +328,10 @@ fn camel_case(name: &str) -> String {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let challenge = matches!(self, Self::Unauthorized);
+        let challenge = matches!(
+            self,
+            Self::Unauthorized | Self::LoginRequired | Self::LoginInvalid
+        );
         let mut response = Problem::from(self).into_response();
         if challenge {
             response

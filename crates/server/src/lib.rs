@@ -8,7 +8,9 @@ mod app;
 mod client;
 pub mod config;
 pub mod error;
+mod follow;
 mod health;
+mod login;
 mod metrics;
 mod moment;
 mod openapi;
@@ -19,5 +21,6 @@ mod router;
 mod start;
 pub mod token;
 
+pub use login::LoginKeyError;
 pub use moment::Moment;
 pub use start::{NewAdminKey, Ready, RoomNote, StartError, Started, StartedRoom};

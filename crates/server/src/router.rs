@@ -57,7 +57,9 @@ pub(crate) fn cors(router: Router, origins: &[String]) -> Router {
         "x-request-id",
     ];
     let own = own.map(HeaderName::from_static);
-    let headers = own.into_iter().chain([header::CONTENT_TYPE]);
+    let headers = own
+        .into_iter()
+        .chain([header::AUTHORIZATION, header::CONTENT_TYPE]);
     let layer = CorsLayer::new()
         .allow_origin(origins.collect::<Vec<_>>())
         .allow_methods([Method::GET, Method::POST, Method::DELETE])

@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use arc_swap::ArcSwap;
@@ -19,7 +19,9 @@ use tokio::net::TcpListener;
 use crate::{
     admin::{Audit, Histories, Sessions},
     app::{AdminKeyDigest, App, Parts},
-    config::{PublicUrl, RoomSettings, Settings, difference},
+    config::{LoginSettings, PublicUrl, RoomSettings, Settings, difference},
+    follow::{Followed, follow},
+    login::{LoginKeyError, Logins},
     metrics::{Metrics, Observer},
     queue::Cookies,
     rate::Rates,
@@ -27,8 +29,6 @@ use crate::{
     token::{KeyError, KeyFile, KeyRing, random, write_secret},
 };
 
-/// How often a change of the key file is looked for.
-const KEYS_LOOK: Duration = Duration::from_secs(2);
 /// How often a look is taken at the rooms, for their operators' figures.
 const LOOK: Duration = Duration::from_secs(1);
 const ADMIN_KEY_FILE: &str = "admin.key";
@@ -42,6 +42,9 @@ pub enum StartError {
     /// The signing keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeyError),
+    /// The keys that verify logins cannot be used.
+    #[error("cannot verify logins: {0}")]
+    Logins(#[from] LoginKeyError),
     /// The admin key cannot be read or written.
     #[error("cannot use the admin key in {path}: {cause}")]
     AdminKey {
@@ -130,7 +133,7 @@ pub struct Ready {
     limits: Limits,
     cors_origins: Vec<String>,
     public_url: Option<PublicUrl>,
-    data: PathBuf,
+    followed: Vec<Followed>,
     started: Started,
 }
 
@@ -138,7 +141,9 @@ impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         let store = Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(&clock))?);
-        let keys = KeyFile::open_or_create(&settings.data, clock.now())?;
+        KeyFile::open_or_create(&settings.data, clock.now())?;
+        let (keys, mut followed) = follow_keys(&settings.data)?;
+        let logins = follow_logins(&settings.login, &mut followed)?;
         let (admin_key, new_admin_key) = admin_key(&settings)?;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
@@ -166,7 +171,8 @@ impl Ready {
         let app = App::new(Parts {
             store,
             clock,
-            keys: Arc::new(ArcSwap::from_pointee(ring(&keys, &settings.data)?)),
+            keys,
+            logins,
             sessions: Sessions::new(&admin_key, cookies),
             admin_key,
             audit: audit(&settings.data)?,
@@ -179,6 +185,7 @@ impl Ready {
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });
+        warn_of_missing_logins(&app);
         let started = Started {
             address,
             data: settings.data.clone(),
@@ -190,7 +197,6 @@ impl Ready {
             limits,
             cors_origins,
             public_url,
-            data,
             ..
         } = settings;
         Ok(Self {
@@ -199,7 +205,7 @@ impl Ready {
             limits,
             cors_origins,
             public_url,
-            data,
+            followed,
             started,
         })
     }
@@ -223,15 +229,14 @@ impl Ready {
             limits,
             cors_origins,
             public_url,
-            data,
+            followed,
             ..
         } = self;
         let tasks = Tasks::new();
         let stopping = tasks.stopping();
-        let keys = Arc::clone(&app.keys);
         tasks.spawn(async move {
             tokio::select! {
-                () = follow_keys(&data, &keys) => {}
+                () = follow(followed) => {}
                 () = stopping.cancelled() => {}
             }
         });
@@ -346,35 +351,46 @@ fn open_to_others(app: &App, address: SocketAddr) -> Vec<RoomId> {
     rooms
 }
 
-fn ring(file: &KeyFile, directory: &Path) -> Result<KeyRing, KeyError> {
-    file.ring().map_err(|cause| KeyError::Malformed {
-        path: KeyFile::path(directory),
-        cause,
-    })
-}
-
-/// Takes up rotated keys while the server runs.
-async fn follow_keys(directory: &Path, keys: &ArcSwap<KeyRing>) {
-    let path = KeyFile::path(directory);
-    let changed_at = || {
-        std::fs::metadata(&path)
-            .and_then(|file| file.modified())
-            .ok()
-    };
-    let mut known: Option<SystemTime> = changed_at();
-    loop {
-        tokio::time::sleep(KEYS_LOOK).await;
-        let now = changed_at();
-        if now == known {
+/// Rooms that were made while running may need logins that the settings no longer have.
+fn warn_of_missing_logins(app: &App) {
+    for room in app.store.rooms() {
+        let Some(seen) = app.store.view(&room) else {
             continue;
-        }
-        known = now;
-        match KeyFile::open(directory).and_then(|file| ring(&file, directory)) {
-            Ok(ring) => {
-                keys.store(Arc::new(ring));
-                tracing::info!("the signing keys have changed and were taken up");
-            }
-            Err(error) => tracing::error!(%error, "the changed signing keys were not taken up"),
+        };
+        if let Err(error) = app.check_identity(&seen.view.header.policy) {
+            tracing::error!(room.id = %room, %error, "nobody can join this room");
         }
     }
+}
+
+type Slot<T> = Arc<ArcSwap<T>>;
+
+/// The signing keys, which follow their rotation.
+fn follow_keys(data: &Path) -> Result<(Slot<KeyRing>, Vec<Followed>), KeyError> {
+    let path = KeyFile::path(data);
+    let directory = data.to_owned();
+    let read = move || {
+        let ring = KeyFile::open(&directory)?.ring();
+        ring.map_err(|cause| KeyError::Malformed {
+            path: KeyFile::path(&directory),
+            cause,
+        })
+    };
+    let (keys, followed) = Followed::open("signing keys", path, read)?;
+    Ok((keys, vec![followed]))
+}
+
+/// The verifier of logins, where there is one, which follows its file of keys.
+fn follow_logins(
+    settings: &LoginSettings,
+    followed: &mut Vec<Followed>,
+) -> Result<Option<Slot<Logins>>, LoginKeyError> {
+    let Some(source) = settings.source.clone() else {
+        return Ok(None);
+    };
+    let (path, leeway) = (source.keys.path().to_owned(), settings.leeway);
+    let read = move || Logins::open(&source, leeway);
+    let (logins, file) = Followed::open("keys of logins", path, read)?;
+    followed.push(file);
+    Ok(Some(logins))
 }

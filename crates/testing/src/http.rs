@@ -59,6 +59,11 @@ impl Ask {
         Self::with("DELETE", path)
     }
 
+    /// `OPTIONS path`, as browsers ask before they call another site.
+    pub fn options(path: &str) -> Self {
+        Self::with("OPTIONS", path)
+    }
+
     /// Any method.
     pub fn with(method: &'static str, path: &str) -> Self {
         Self {

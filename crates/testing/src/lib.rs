@@ -8,5 +8,6 @@
 mod clock;
 pub mod http;
 pub mod line;
+pub mod login;
 
 pub use clock::ManualClock;

@@ -6,6 +6,7 @@ mod crash;
 mod disk_full;
 mod history;
 mod life;
+mod logins;
 mod nginx;
 mod process;
 mod small_disk;

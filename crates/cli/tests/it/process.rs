@@ -57,6 +57,14 @@ impl Site {
         site
     }
 
+    /// As [`Site::new`], on an address that others than this machine can reach.
+    pub(crate) fn beyond_loopback(settings: &str) -> Self {
+        Self {
+            address: free_port_of(Ipv4Addr::UNSPECIFIED),
+            ..Self::new(settings)
+        }
+    }
+
     /// As [`Site::new`], with the data directory on a disk of its own that is easily filled.
     pub(crate) fn on_small_disk(settings: &str, bytes: usize) -> Self {
         let site = Self::new(settings);
@@ -72,6 +80,13 @@ impl Site {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Puts a file beside the settings, and says where it is.
+    pub(crate) fn with_file(&self, name: &str, text: &[u8]) -> PathBuf {
+        let path = self.directory.path().join(name);
+        fs::write(&path, text).expect("a file in a directory of the test's own");
+        path
     }
 
     /// Where servers see their data.
@@ -269,7 +284,11 @@ pub(crate) fn free_address() -> SocketAddr {
     static SITES: AtomicU8 = AtomicU8::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();
     let site = SITES.fetch_add(1, Ordering::Relaxed);
-    let listener = TcpListener::bind((Ipv4Addr::new(127, high, low, site), 0));
+    free_port_of(Ipv4Addr::new(127, high, low, site))
+}
+
+fn free_port_of(address: Ipv4Addr) -> SocketAddr {
+    let listener = TcpListener::bind((address, 0));
     let address = listener.and_then(|listener| listener.local_addr());
     address.expect("Linux has all of 127.0.0.0/8")
 }

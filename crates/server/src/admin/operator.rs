@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, header::AUTHORIZATION, request::Parts};
 use ropeline_web::RequestId;
 use serde::Serialize;
 
-use crate::{app::App, client::Client, error::ApiError};
+use crate::{app::App, client::Client, error::ApiError, queue::bearer};
 
 /// The page says with this header that a request comes from it and not from another site.
 const CSRF_HEADER: &str = "x-csrf-token";
@@ -53,7 +53,7 @@ fn proof(
 ) -> Result<Proof, ApiError> {
     if headers.contains_key(AUTHORIZATION) {
         let key = bearer(headers).ok_or(ApiError::Unauthorized)?;
-        return if app.admin_key.matches(key) {
+        return if app.admin_key.matches(&key) {
             Ok(Proof::Key)
         } else {
             Err(app.rates.admin_failed(client, app.now()))
@@ -71,10 +71,4 @@ fn proof(
     } else {
         Err(ApiError::Unauthorized)
     }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let header = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, key) = header.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }

@@ -133,6 +133,7 @@ pub(crate) async fn create(
     Json(new): Json<NewRoom>,
 ) -> Result<Response, ApiError> {
     let policy = new.policy(&app.shipped_policy)?;
+    app.check_identity(&policy)?;
     let room = &new.room;
     let action = Action {
         name: "create",
@@ -177,6 +178,7 @@ pub(crate) async fn change(
         loop {
             let from = Arc::clone(&app.seen(&room)?.view.header.policy);
             let to = Arc::new(change.over(&from)?);
+            app.check_identity(&to)?;
             if app.store.change_policy(&room, from, to).await? {
                 return Ok(());
             }

@@ -15,7 +15,14 @@ pub fn summary(policy: &Policy) -> String {
         (None, Some(cap)) => format!("{cap} inside, refilled as they leave"),
         (None, None) => "no limit".into(),
     };
-    format!("{pace}, passes of {}", span::format(policy.pass_ttl))
+    let logins = match policy.identity {
+        Identity::Jwt => ", with a verified login",
+        Identity::Open | Identity::Anonymous => "",
+    };
+    format!(
+        "{pace}, passes of {}{logins}",
+        span::format(policy.pass_ttl)
+    )
 }
 
 /// What is different in `new`, one line per setting such as `batch: 50 -> 100`.
@@ -71,10 +78,6 @@ fn figures(policy: &Policy) -> [(&'static str, Figure); 9] {
         identity,
     } = policy;
     let limit = |limit: &Option<u64>| limit.map_or(Figure::Absent, Figure::Count);
-    let identity = match identity {
-        Identity::Open => "open",
-        Identity::Anonymous => "anonymous",
-    };
     [
         ("every", Figure::Span(*every)),
         ("batch", limit(batch)),
@@ -84,6 +87,6 @@ fn figures(policy: &Policy) -> [(&'static str, Figure); 9] {
         ("presence_ttl", Figure::Span(*presence_ttl)),
         ("missed_turn_ttl", Figure::Span(*missed_turn_ttl)),
         ("waiting_max", Figure::Count(*waiting_max)),
-        ("identity", Figure::Word(identity)),
+        ("identity", Figure::Word(identity.as_str())),
     ]
 }

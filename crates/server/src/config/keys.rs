@@ -20,7 +20,7 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 12] = [
+pub(super) const FILE: [Key; 13] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
@@ -32,6 +32,7 @@ pub(super) const FILE: [Key; 12] = [
     key("limits", ""),
     key("rate_limits", ""),
     key("log", ""),
+    key("login", ""),
     key("rooms", ""),
 ];
 
@@ -58,6 +59,16 @@ pub(super) const RATE_LIMITS: [Key; 3] = [
 
 /// Settings of `[log]`.
 pub(super) const LOG: [Key; 2] = [key("format", r#""text""#), key("level", r#""info""#)];
+
+/// Settings of `[login]`.
+pub(super) const LOGIN: [Key; 6] = [
+    key("secret_file", r#""/run/secrets/login-secret""#),
+    key("public_key_file", r#""/etc/ropeline/login.pem""#),
+    key("jwks_file", r#""/etc/ropeline/login-jwks.json""#),
+    key("issuer", r#""https://login.example.com""#),
+    key("audience", r#""tickets""#),
+    key("leeway", r#""0s""#),
+];
 
 /// Settings of a room.
 pub(super) const ROOM: [Key; 10] = [

@@ -9,6 +9,7 @@ mod figures;
 mod keys;
 mod limits;
 mod log;
+mod login;
 mod nearest;
 mod origin;
 mod overrides;
@@ -36,6 +37,7 @@ pub use self::{
     admin_key::AdminKey,
     figures::{difference, summary},
     log::{LogFormat, LogSettings},
+    login::{LoginKeyFile, LoginKeys, LoginSettings, LoginSource, check_identity},
     origin::PublicUrl,
     overrides::Overrides,
     problem::{ConfigErrors, Origin, Problem},
@@ -83,6 +85,8 @@ pub struct Settings {
     pub rate_limits: RateLimits,
     /// How the log is written.
     pub log: LogSettings,
+    /// How the site's login tokens are verified.
+    pub login: LoginSettings,
     /// The rooms of the file; `main` is always among them.
     pub rooms: BTreeMap<RoomId, RoomSettings>,
 }
@@ -176,6 +180,10 @@ impl Settings {
                 format: LogFormat::Text,
                 level: String::new(),
             },
+            login: LoginSettings {
+                source: None,
+                leeway: Duration::ZERO,
+            },
             rooms: BTreeMap::new(),
         }
     }
@@ -210,7 +218,8 @@ impl Settings {
         rate_limits::read(&mut file, &mut self.rate_limits);
         log::read(&mut file, &mut self.log);
         let defaults = self.default_policy();
-        self.rooms.extend(rooms::read(&mut file, &defaults));
+        let login = login::read(&mut file, &mut self.login);
+        self.rooms.extend(rooms::read(&mut file, &defaults, login));
     }
 
     fn default_policy(&self) -> Policy {

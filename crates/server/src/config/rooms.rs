@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     keys,
+    login::{LoginKeys, check_identity},
     section::Section,
     span,
     value::{Wrong, count, duration, text},
@@ -25,7 +26,11 @@ pub struct RoomSettings {
 }
 
 /// The rooms of the file, each taken as a whole, with what it leaves out from `defaults`.
-pub(super) fn read(file: &mut Section<'_>, defaults: &Policy) -> BTreeMap<RoomId, RoomSettings> {
+pub(super) fn read(
+    file: &mut Section<'_>,
+    defaults: &Policy,
+    login: LoginKeys,
+) -> BTreeMap<RoomId, RoomSettings> {
     let mut rooms = BTreeMap::new();
     let Some(mut sections) = file.named_sections("rooms") else {
         return rooms;
@@ -34,7 +39,7 @@ pub(super) fn read(file: &mut Section<'_>, defaults: &Policy) -> BTreeMap<RoomId
         match RoomId::parse(name) {
             Ok(id) => {
                 let section = sections.section(name, &keys::ROOM);
-                let settings = section.and_then(|section| room(section, defaults));
+                let settings = section.and_then(|section| room(section, defaults, login));
                 rooms.extend(settings.map(|settings| (id, settings)));
             }
             Err(error) => sections.refuse_name(name, &error.to_string()),
@@ -58,12 +63,11 @@ pub(super) fn unset() -> Policy {
     }
 }
 
-fn room(mut section: Section<'_>, defaults: &Policy) -> Option<RoomSettings> {
+fn room(mut section: Section<'_>, defaults: &Policy, login: LoginKeys) -> Option<RoomSettings> {
     let policy = policy(&mut section, defaults);
-    if let Err(errors) = policy.clone().validated() {
-        for error in errors {
-            refuse(&mut section, &policy, &error);
-        }
+    let errors = policy.clone().validated().err().unwrap_or_default();
+    for error in errors.iter().chain(&check_identity(&policy, login).err()) {
+        refuse(&mut section, &policy, error);
     }
     section.is_sound().then(|| RoomSettings {
         policy: Arc::new(policy),
@@ -106,14 +110,9 @@ fn preset(value: &DeValue<'_>) -> Result<&'static Preset, Wrong> {
 }
 
 fn identity(value: &DeValue<'_>) -> Result<Identity, Wrong> {
-    match text(value)? {
-        "jwt" => Err(Wrong::new(
-            "\"jwt\" is not in this version; it must be \"open\" or \"anonymous\"",
-        )),
-        word => word
-            .parse()
-            .map_err(|error: FieldError| Wrong::new(error.message)),
-    }
+    text(value)?
+        .parse()
+        .map_err(|error: FieldError| Wrong::new(error.message))
 }
 
 /// Notes what the policy as a whole has against a setting, unless that was refused by itself.

@@ -2,7 +2,7 @@
 
 use ropeline_web::Limits;
 
-use super::{LogSettings, RateLimits, Settings, figures, span};
+use super::{LogSettings, LoginSettings, RateLimits, Settings, figures, span};
 
 impl Settings {
     /// The settings as TOML, with the operators' key left out.
@@ -11,6 +11,7 @@ impl Settings {
         lines.extend(limits_lines(&self.limits));
         lines.extend(rate_limits_lines(self.rate_limits));
         lines.extend(log_lines(&self.log));
+        lines.extend(login_lines(&self.login));
         for (id, room) in &self.rooms {
             lines.extend([String::new(), format!("[rooms.{id}]")]);
             lines.extend(figures::toml_lines(&room.policy));
@@ -101,6 +102,22 @@ fn log_lines(log: &LogSettings) -> [String; 4] {
         format!("format = \"{}\"", log.format.as_str()),
         format!("level = {}", quoted(&log.level)),
     ]
+}
+
+fn login_lines(login: &LoginSettings) -> Vec<String> {
+    let mut lines = vec![String::new(), "[login]".into()];
+    if let Some(source) = &login.source {
+        let path = source.keys.path().to_string_lossy();
+        for (key, value) in [
+            (source.keys.setting(), &*path),
+            ("issuer", &source.issuer),
+            ("audience", &source.audience),
+        ] {
+            lines.push(format!("{key} = {}", quoted(value)));
+        }
+    }
+    lines.push(format!("leeway = \"{}\"", span::format(login.leeway)));
+    lines
 }
 
 fn quoted(text: &str) -> String {

@@ -88,6 +88,12 @@ fn components() -> ComponentsBuilder {
     let admin = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The admin key, printed at the first start."));
+    let login = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("JWT")
+        .description(Some(
+            "The site's own login token, where its keys are configured.",
+        ));
     ComponentsBuilder::new()
         .schema("PlaceView", place_view())
         .schema_from::<queue::EtaRange>()
@@ -95,6 +101,7 @@ fn components() -> ComponentsBuilder {
         .schemas_from_iter(admin::schemas())
         .schema("Problem", problems::schema())
         .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
+        .security_scheme("login", SecurityScheme::Http(login.build()))
         .security_scheme("adminKey", SecurityScheme::Http(admin.build()))
 }
 

@@ -9,9 +9,10 @@ use utoipa::openapi::{
 
 use super::route::{Route, number, room, text};
 use crate::error::{
-    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS,
-    ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID,
-    TOKEN_NOT_FOUND, UNAUTHORIZED, VISITOR_NOT_FOUND,
+    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
+    RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
+    STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
+    VISITOR_NOT_FOUND,
 };
 
 const OK: StatusCode = StatusCode::OK;
@@ -50,6 +51,7 @@ fn queue() -> Vec<Route> {
                 "Makes a lost answer repeatable: the same key gives the same place.",
                 text().min_length(Some(1)).max_length(Some(255)),
             )
+            .may_be_secured(&["login", "queueToken"])
             .body(
                 "JoinRequest",
                 Required::False,
@@ -63,6 +65,8 @@ fn queue() -> Vec<Route> {
                 &ROOM_CLOSED,
                 &ROOM_FULL,
                 &IDEMPOTENCY_KEY_REUSED,
+                &LOGIN_REQUIRED,
+                &LOGIN_INVALID,
                 &INVALID_REQUEST,
                 &RATE_LIMITED,
                 &STORE_UNAVAILABLE,

@@ -74,6 +74,12 @@ impl Route {
         self
     }
 
+    /// These may prove who asks; nothing has to.
+    pub(super) fn may_be_secured(mut self, schemes: &[&str]) -> Self {
+        self.operation = self.operation.security(SecurityRequirement::default());
+        self.secured(schemes)
+    }
+
     pub(super) fn query(mut self, name: &str, description: &str, schema: ObjectBuilder) -> Self {
         let parameter = parameter(ParameterIn::Query, name, description, schema);
         self.operation = self.operation.parameter(parameter);

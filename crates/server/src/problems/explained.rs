@@ -3,9 +3,10 @@
 use ropeline_web::{CROSS_SITE, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND};
 
 use crate::error::{
-    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS,
-    ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID,
-    TOKEN_NOT_FOUND, UNAUTHORIZED, VISITOR_NOT_FOUND,
+    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
+    RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
+    STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
+    VISITOR_NOT_FOUND,
 };
 
 /// A kind of problem in words.
@@ -132,6 +133,16 @@ pub const EXPLAINED: &[Explained] = &[
         &VISITOR_NOT_FOUND,
         "An operator asked for a user who neither waits nor is inside.",
         "Nothing: the place has ended, or never was.",
+    ),
+    explain(
+        &LOGIN_REQUIRED,
+        "The room takes only visitors with a login of the site, and the join came without one.",
+        "Log in at the site, and join with its login token as Authorization: Bearer.",
+    ),
+    explain(
+        &LOGIN_INVALID,
+        "The login token is malformed, forged, outdated, or not for this service.",
+        "Log in again, and join with the new login token.",
     ),
 ];
 

@@ -1,5 +1,7 @@
 //! Joining the line, or resuming a place in it.
 
+use std::borrow::Cow;
+
 use axum::{
     extract::{FromRequestParts, State},
     response::{IntoResponse, Response},
@@ -10,10 +12,10 @@ use http::{
     request::Parts,
 };
 use ropeline_core::{
-    Claims, FORMAT, Identity, JoinKey, Joined, Joiner, LANE_MAIN, RoomId, Standing, UserId, Visitor,
+    Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, RoomId, Standing, UserId, Visitor,
 };
 use ropeline_store::Seen;
-use ropeline_web::{Json, Problem};
+use ropeline_web::Json;
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
 use utoipa::{
@@ -22,6 +24,7 @@ use utoipa::{
 };
 
 use super::{
+    caller::{Caller, bearer},
     credentials::{header_token, verified},
     place::{Place, PlaceView},
 };
@@ -49,6 +52,8 @@ pub(crate) struct JoinRequest {
 #[derive(Debug)]
 pub(crate) struct JoinHeaders {
     key: Option<String>,
+    /// The login token.
+    bearer: Option<String>,
     token: Option<String>,
     /// Which of them matters is known only when the body has named the room.
     cookies: Vec<HeaderValue>,
@@ -67,31 +72,25 @@ pub(crate) async fn join(
     State(app): State<App>,
     headers: JoinHeaders,
     Json(request): Json<JoinRequest>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiError> {
     let room = request.room.unwrap_or_else(RoomId::main);
     let seen = app.seen(&room)?;
-    if request.user_id.is_some() && seen.view.header.policy.identity == Identity::Anonymous {
-        let message = "this room takes visitors without user ids only".to_owned();
-        return Err(ApiError::Field {
-            field: "userId",
-            message,
-        }
-        .into());
-    }
-    let resumed = resume(&app, &room, &headers, request.user_id.as_ref(), seen).await?;
-    let holding = match resumed {
+    let identity = seen.view.header.policy.identity;
+    let caller = Caller::of(&app, identity, headers.bearer.as_deref(), request.user_id)?;
+    let holding = match resume(&app, &room, &headers, &caller, seen).await? {
         Some(holding) => holding,
-        None => enter_line(&app, room, request.user_id, headers.key).await?,
+        None => enter_line(&app, room, caller, headers.key).await?,
     };
     Ok(answer(&app, &holding))
 }
 
-/// The place of the token in hand, if it is live and not somebody else's.
+/// The place of the token in hand, if it is live and not somebody else's. With a login beside it, the
+/// token given out says that its holder was verified.
 async fn resume(
     app: &App,
     room: &RoomId,
     headers: &JoinHeaders,
-    user: Option<&UserId>,
+    caller: &Caller,
     mut seen: Seen,
 ) -> Result<Option<Holding>, ApiError> {
     let cookie = || app.cookies.find(&headers.cookies, room.as_str());
@@ -99,18 +98,27 @@ async fn resume(
     let Some((token, Ok(claims))) = token.map(|token| (token, verified(app, token))) else {
         return Ok(None);
     };
-    let same_visitor = user.is_none_or(|user| claims.sub == Visitor::user(user));
     let same_room = claims.aud == *room && claims.epoch == seen.view.header.epoch;
-    if !same_visitor || !same_room {
+    if !caller.may_resume(&claims) || !same_room {
         return Ok(None);
     }
     let place = match Place::of(app, &claims, &mut seen).await {
         Err(ApiError::TokenEnded(_)) => return Ok(None),
         place => place?,
     };
+    let (claims, token) = if caller.is_verified() && !claims.vfd {
+        let claims = Claims {
+            vfd: true,
+            ..claims
+        };
+        let token = app.keys.load().sign(&claims);
+        (claims, token)
+    } else {
+        (claims, token.to_owned())
+    };
     Ok(Some(Holding {
-        token: token.to_owned(),
         claims,
+        token,
         place,
         seen,
         status: StatusCode::OK,
@@ -121,30 +129,20 @@ async fn resume(
 async fn enter_line(
     app: &App,
     room: RoomId,
-    user: Option<UserId>,
+    caller: Caller,
     key: Option<String>,
 ) -> Result<Holding, ApiError> {
-    let keys = app.keys.load();
-    let (joiner, may_resume) = match (user, key) {
-        (Some(user), key) => {
-            let key = key.map(|key| join_key(&key, &user));
-            (
-                Joiner {
-                    visitor: Visitor::user(&user),
-                    key,
-                },
-                false,
-            )
-        }
+    let vfd = caller.is_verified();
+    let (joiner, may_resume) = match (caller, key) {
+        (Caller::LoggedOut(_), _) => return Err(ApiError::LoginRequired),
+        (Caller::Verified(user), key) => (named(&user, key), true),
+        (Caller::Named(user), key) => (named(&user, key), false),
         // The visitor's name comes from the key, so whoever has the key has the place.
-        (None, Some(key)) => (
-            Joiner {
-                visitor: keys.visitor_of_key(room.as_str(), &key),
-                key: None,
-            },
-            true,
-        ),
-        (None, None) => {
+        (Caller::Unnamed, Some(key)) => {
+            let visitor = app.keys.load().visitor_of_key(room.as_str(), &key);
+            (Joiner { visitor, key: None }, true)
+        }
+        (Caller::Unnamed, None) => {
             let visitor = Visitor::anonymous(u128::from_ne_bytes(random()));
             (Joiner { visitor, key: None }, false)
         }
@@ -169,12 +167,12 @@ async fn enter_line(
         sub: visitor,
         ord: ordinal,
         lane: LANE_MAIN.into(),
-        vfd: false,
+        vfd,
         ver: FORMAT,
         iat: now_s,
         exp: now_s + app.token_ttl_s,
     };
-    let token = keys.sign(&claims);
+    let token = app.keys.load().sign(&claims);
     let place = place_after_join(standing, &seen, ordinal)?;
     Ok(Holding {
         claims,
@@ -210,6 +208,13 @@ fn answer(app: &App, holding: &Holding) -> Response {
     (*status, [(SET_COOKIE, cookie)], view.json()).into_response()
 }
 
+fn named(user: &UserId, key: Option<String>) -> Joiner {
+    Joiner {
+        visitor: Visitor::user(user),
+        key: key.map(|key| join_key(&key, user)),
+    }
+}
+
 fn join_key(key: &str, user: &UserId) -> JoinKey {
     let key: [u8; 32] = Sha256::digest(key).into();
     let body: [u8; 32] = Sha256::digest(user.as_str()).into();
@@ -237,6 +242,7 @@ impl FromRequestParts<App> for JoinHeaders {
         });
         Ok(Self {
             key: key.transpose()?,
+            bearer: bearer(&parts.headers).map(Cow::into_owned),
             token: header_token(&parts.headers).map(str::to_owned),
             cookies: parts.headers.get_all(COOKIE).into_iter().cloned().collect(),
         })

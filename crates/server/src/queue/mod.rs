@@ -1,5 +1,6 @@
 //! The queue routes: join, status, leave, verify.
 
+mod caller;
 mod credentials;
 mod join;
 mod leave;
@@ -7,6 +8,7 @@ mod place;
 mod status;
 mod verify;
 
+pub(crate) use caller::bearer;
 pub(crate) use credentials::Cookies;
 pub(crate) use join::{JoinRequest, join};
 pub(crate) use leave::leave;

@@ -175,6 +175,7 @@ fn a_policy_that_makes_no_sense_is_refused_with_every_reason() {
         json!({"policy": {"every": "5 seconds"}}),
         json!({"policy": {"every": 5}}),
         json!({"policy": {"bach": 5}}),
+        json!({"policy": {"identity": "jwt"}}),
         json!({"policy": ["5s", 9]}),
         json!([{"batch": 5}]),
         json!({"batch": 5}),

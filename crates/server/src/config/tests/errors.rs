@@ -201,12 +201,13 @@ fn each_wrong_value_of_a_room_is_told_why() {
         (
             "rooms.vip = { batch = 1, identity = 'jwt' }",
             "rooms.vip.identity",
-            "\"jwt\" is not in this version; it must be \"open\" or \"anonymous\"",
+            "\"jwt\" needs a key that verifies logins: set secret_file, public_key_file or \
+             jwks_file in [login]",
         ),
         (
             "rooms.vip = { batch = 1, identity = 'none' }",
             "rooms.vip.identity",
-            "must be \"open\" or \"anonymous\"",
+            "must be \"open\", \"anonymous\" or \"jwt\"",
         ),
         (
             "rooms.vip = { batch = 1, pass_ttl = '1h' }",
@@ -221,7 +222,7 @@ fn each_wrong_value_of_a_room_is_told_why() {
 
 /// Asserts that this is the one thing that a file with this text is told.
 #[track_caller]
-fn told(text: &str, key: &str, wrong: &str) {
+pub(super) fn told(text: &str, key: &str, wrong: &str) {
     let errors = errors(text);
     let pair = |problem: &Problem| (problem.key.clone(), problem.wrong.clone());
     let found: Vec<_> = errors.problems().iter().map(pair).collect();

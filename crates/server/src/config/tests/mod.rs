@@ -1,6 +1,7 @@
 //! What the settings promise, from text to settings or to the words of an error.
 
 mod errors;
+mod login;
 mod precedence;
 mod rooms;
 mod shipped;

@@ -22,6 +22,8 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.rate_limits, rates);
     assert_eq!(settings.log.format, LogFormat::Text);
     assert_eq!(settings.log.level, "info");
+    assert_eq!(settings.login.source, None);
+    assert_eq!(settings.login.leeway, Duration::ZERO);
     assert_eq!(settings.rooms.len(), 1);
     let main = Policy {
         every: Duration::from_secs(5),
@@ -44,6 +46,7 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
         ("[limits]", &keys::LIMITS),
         ("[rate_limits]", &keys::RATE_LIMITS),
         ("[log]", &keys::LOG),
+        ("[login]", &keys::LOGIN),
         ("[rooms.main]", &keys::ROOM),
     ];
     let lists = ["trusted_proxies", "cors_origins"];
@@ -79,6 +82,8 @@ fn the_shipped_file_sets_all_that_has_a_default() {
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
     assert!(missing(at(&["rate_limits"]), &keys::RATE_LIMITS).is_empty());
     assert!(missing(at(&["log"]), &keys::LOG).is_empty());
+    let login = missing(at(&["login"]), &keys::LOGIN);
+    assert_eq!(login, keys::LOGIN.map(|key| key.name)[..5]);
     assert_eq!(missing(at(&["rooms", "main"]), &keys::ROOM), ["preset"]);
 }
 

@@ -1,0 +1,128 @@
+//! Logins, as an operator meets them.
+
+use std::path::Path;
+
+use ropeline_testing::{
+    http::{Ask, Reply},
+    login::LoginKey,
+};
+use serde_json::json;
+
+use crate::process::{Server, Site};
+
+const SECRET: &[u8] = b"hunter2-hunter2-hunter2-hunter2-";
+const OPEN: &str = "believes any userId";
+
+/// A room `main` of this identity, and logins verified by the key in a file.
+fn settings(identity: &str, setting: &str, file: &Path) -> String {
+    format!(
+        "[login]\n{setting} = '{}'\nissuer = 'i'\naudience = 'a'\n[log]\nlevel = 'trace'\n\
+         [rooms.main]\nbatch = 1\nidentity = '{identity}'\n",
+        file.display()
+    )
+}
+
+fn join(server: &Server, login: &str) -> Reply {
+    let ask = Ask::post("/api/v1/queue/tokens");
+    let bearer = format!("Bearer {login}");
+    server.client().send(&ask.header("Authorization", &bearer))
+}
+
+fn login() -> String {
+    let end_of_time = u64::from(u32::MAX) * 2;
+    let claims = json!({"iss": "i", "aud": "a", "sub": "ann", "exp": end_of_time});
+    LoginKey::hs256(SECRET).login(&claims)
+}
+
+#[test]
+fn an_open_room_that_others_can_reach_is_warned_of_with_the_ways_out() {
+    let site = Site::beyond_loopback("[rooms.main]\nbatch = 1\n[rooms.vip]\nbatch = 1\n");
+    let log = site.start().stderr();
+    let warnings: Vec<_> = log.lines().filter(|line| line.contains(OPEN)).collect();
+    assert_eq!(warnings.len(), 2, "one for each room: {log}");
+    for (warning, room) in warnings.iter().zip(["main", "vip"]) {
+        let id = format!("room.id={room}");
+        for part in [
+            "WARN",
+            &id,
+            "[login]",
+            "identity = \"jwt\"",
+            "\"anonymous\"",
+        ] {
+            assert!(warning.contains(part), "{part}: {warning}");
+        }
+    }
+}
+
+#[test]
+fn rooms_that_believe_nobody_and_rooms_that_nobody_reaches_are_not_warned_of() {
+    let site = Site::beyond_loopback("");
+    let secret = site.with_file("secret", SECRET);
+    site.configure(&settings("jwt", "secret_file", &secret));
+    let here = Site::new("[rooms.main]\nbatch = 1\n");
+    for site in [site, here] {
+        let log = site.start().stderr();
+        assert!(!log.contains(OPEN), "{log}");
+    }
+}
+
+#[test]
+fn neither_a_login_nor_its_secret_is_logged_even_when_everything_is() {
+    let site = Site::new("");
+    let secret = site.with_file("secret", SECRET);
+    site.configure(&settings("jwt", "secret_file", &secret));
+    let server = site.start();
+    let (good, bad) = (login(), format!("{}x", login()));
+    assert_eq!(join(&server, &good).status, 201);
+    assert_eq!(join(&server, &bad).status, 401);
+    let log = server.stderr();
+    assert!(
+        log.contains("a login was refused"),
+        "this needs a log: {log}"
+    );
+    for secret in good.split('.').chain(["hunter2"]) {
+        assert!(!log.contains(secret), "{log}");
+    }
+    assert!(!site.ropeline("config show").result().contains("hunter2"));
+}
+
+#[test]
+fn keys_of_a_set_that_are_of_no_use_are_warned_of() {
+    let site = Site::new("");
+    let set =
+        json!({"keys": [LoginKey::hs256(SECRET).jwk_named("k"), LoginKey::es256().jwk_named("e")]});
+    let file = site.with_file("jwks.json", set.to_string().as_bytes());
+    site.configure(&settings("jwt", "jwks_file", &file));
+    let log = site.start().stderr();
+    let ignored = log.lines().filter(|line| line.contains("is ignored"));
+    assert_eq!(ignored.count(), 1, "{log}");
+}
+
+#[test]
+fn a_kept_room_whose_logins_can_no_longer_be_verified_is_told_of_and_takes_nobody() {
+    let site = Site::new("");
+    let secret = site.with_file("secret", SECRET);
+    let vip = "[rooms.vip]\nbatch = 1\nidentity = 'jwt'\n";
+    site.configure(&format!(
+        "{}{vip}",
+        settings("open", "secret_file", &secret)
+    ));
+    site.start().kill();
+    site.configure("");
+    let server = site.start();
+    let log = server.stderr();
+    let told = log
+        .lines()
+        .find(|line| line.contains("nobody can join this room"));
+    assert!(
+        told.is_some_and(|line| line.contains("room.id=vip")),
+        "{log}"
+    );
+    let bearer = format!("Bearer {}", login());
+    let ask = Ask::post("/api/v1/queue/tokens").json(&json!({"room": "vip"}));
+    let reply = server.client().send(&ask.header("Authorization", &bearer));
+    assert_eq!(
+        (reply.status, reply.code().as_str()),
+        (401, "LOGIN_INVALID")
+    );
+}

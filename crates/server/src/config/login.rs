@@ -1,0 +1,164 @@
+//! How the site's login tokens are verified.
+
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ropeline_core::{FieldError, Identity, Policy};
+use toml::de::DeValue;
+
+use super::{
+    keys,
+    section::Section,
+    value::{Wrong, duration_within, path, text},
+};
+use crate::login::Logins;
+
+/// More than this is no disagreement of clocks but a longer life for stolen tokens.
+const LEEWAY: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(5);
+
+/// What `[login]` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoginSettings {
+    /// Whose logins are believed; `None` where no key is given.
+    pub source: Option<LoginSource>,
+    /// How far the clocks may disagree.
+    pub leeway: Duration,
+}
+
+/// Whose logins are believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoginSource {
+    /// Where the keys are.
+    pub keys: LoginKeyFile,
+    /// What `iss` must be.
+    pub issuer: String,
+    /// What `aud` must be or contain.
+    pub audience: String,
+}
+
+/// A file of keys that verify logins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoginKeyFile {
+    /// A shared secret.
+    Secret(PathBuf),
+    /// A public key in PEM.
+    PublicKey(PathBuf),
+    /// Public keys as a JWKS.
+    Jwks(PathBuf),
+}
+
+/// Whether this server can verify a login at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginKeys {
+    /// `[login]` names a key.
+    Given,
+    /// It does not.
+    Absent,
+}
+
+impl LoginKeyFile {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Secret(path) | Self::PublicKey(path) | Self::Jwks(path) => path,
+        }
+    }
+
+    /// The setting that names it.
+    pub fn setting(&self) -> &'static str {
+        match self {
+            Self::Secret(_) => "secret_file",
+            Self::PublicKey(_) => "public_key_file",
+            Self::Jwks(_) => "jwks_file",
+        }
+    }
+}
+
+/// Whether a room with this policy could know its visitors here: one that takes only verified logins
+/// would refuse everybody where there is no key to verify them with.
+pub fn check_identity(policy: &Policy, login: LoginKeys) -> Result<(), FieldError> {
+    if policy.identity == Identity::Jwt && login == LoginKeys::Absent {
+        return Err(FieldError {
+            field: "identity",
+            message:
+                "\"jwt\" needs a key that verifies logins: set secret_file, public_key_file or \
+                      jwks_file in [login]"
+                    .into(),
+        });
+    }
+    Ok(())
+}
+
+/// Reads `[login]` over its defaults, and says whether it names a key, right or wrong.
+pub(super) fn read(file: &mut Section<'_>, login: &mut LoginSettings) -> LoginKeys {
+    let Some(mut section) = file.section("login", &keys::LOGIN) else {
+        return LoginKeys::Absent;
+    };
+    section.set(&mut login.leeway, "leeway", duration_within(LEEWAY));
+    let issuer = section.get("issuer", name);
+    let audience = section.get("audience", name);
+    let Some(keys) = key_file(&mut section) else {
+        return key_named(&mut section);
+    };
+    for (key, value) in [("issuer", &issuer), ("audience", &audience)] {
+        if value.is_none() && !section.has_failed(key) {
+            section.refuse(key, &Wrong::new("must be set where a key is given"));
+        }
+    }
+    let source = LoginSource {
+        keys,
+        issuer: issuer.unwrap_or_default(),
+        audience: audience.unwrap_or_default(),
+    };
+    if let Err(error) = Logins::open(&source, login.leeway) {
+        section.refuse(source.keys.setting(), &Wrong::new(error.to_string()));
+    }
+    login.source = Some(source);
+    LoginKeys::Given
+}
+
+fn name(value: &DeValue<'_>) -> Result<String, Wrong> {
+    text(value).map(str::to_owned)
+}
+
+/// The one file that is named.
+fn key_file(section: &mut Section<'_>) -> Option<LoginKeyFile> {
+    type Kind = fn(PathBuf) -> LoginKeyFile;
+    let kinds: [(&'static str, Kind); 3] = [
+        ("secret_file", LoginKeyFile::Secret),
+        ("public_key_file", LoginKeyFile::PublicKey),
+        ("jwks_file", LoginKeyFile::Jwks),
+    ];
+    let mut found = None;
+    for (key, kind) in kinds {
+        let Some(file) = section.get(key, path).map(kind) else {
+            continue;
+        };
+        match &found {
+            None => found = Some(file),
+            Some(first) => {
+                let first = LoginKeyFile::setting(first);
+                let wrong = format!("cannot stand beside {first}: logins have one source of keys");
+                section.refuse(key, &Wrong::new(wrong));
+            }
+        }
+    }
+    found
+}
+
+/// Without a file that can be used: whether one was meant, and what stands there for nothing.
+fn key_named(section: &mut Section<'_>) -> LoginKeys {
+    if section.written().any(|key| key.ends_with("_file")) {
+        return LoginKeys::Given;
+    }
+    for key in ["issuer", "audience"] {
+        if section.written().any(|written| written == key) && !section.has_failed(key) {
+            let wrong = "needs a key beside it: secret_file, public_key_file or jwks_file";
+            section.refuse(key, &Wrong::new(wrong));
+        }
+    }
+    LoginKeys::Absent
+}

@@ -1,0 +1,117 @@
+use ropeline_core::Identity;
+
+use super::{errors::told, *};
+
+/// A file with a secret, and the lines of `[login]` that name it.
+fn secret() -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("secret");
+    fs::write(&path, [b'x'; 32]).unwrap();
+    let lines = format!(
+        "[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = 'a'\n",
+        path.display()
+    );
+    (directory, lines)
+}
+
+#[test]
+fn a_room_may_take_logins_where_a_key_is_given() {
+    let (_directory, login) = secret();
+    let settings = settings(&format!("{login}[rooms.vip]\nbatch = 1\nidentity = 'jwt'"));
+    assert_eq!(policy(&settings, "vip").identity, Identity::Jwt);
+    assert_eq!(
+        summary(policy(&settings, "vip")),
+        "1 every 5s, no cap inside, passes of 5m, with a verified login"
+    );
+    assert_eq!(
+        difference(policy(&settings, "main"), policy(&settings, "vip")).pop(),
+        Some("identity: open -> jwt".into())
+    );
+}
+
+#[test]
+fn the_same_rule_holds_for_rooms_that_are_made_while_running() {
+    let open = Policy::clone(policy(&settings(""), "main"));
+    let jwt = Policy {
+        identity: Identity::Jwt,
+        ..open.clone()
+    };
+    assert_eq!(check_identity(&open, LoginKeys::Absent), Ok(()));
+    assert_eq!(check_identity(&jwt, LoginKeys::Given), Ok(()));
+    let error = check_identity(&jwt, LoginKeys::Absent).unwrap_err();
+    assert_eq!(error.field, "identity");
+}
+
+#[test]
+fn logins_shown_as_a_file_mean_the_same() {
+    let (_directory, login) = secret();
+    let written = settings(&format!("{login}leeway = '1500ms'"));
+    assert_eq!(written.login.leeway, Duration::from_millis(1_500));
+    let source = written.login.source.as_ref().unwrap();
+    assert_eq!((&*source.issuer, &*source.audience), ("i", "a"));
+    assert_eq!(settings(&written.to_toml()), written);
+}
+
+#[test]
+fn each_wrong_value_of_logins_is_told_why() {
+    let (_directory, login) = secret();
+    for (text, key, wrong) in [
+        (
+            "[login]\nleeway = '6s'".to_owned(),
+            "login.leeway",
+            "must be between 0s and 5s",
+        ),
+        (
+            "[login]\nissuer = 'i'".to_owned(),
+            "login.issuer",
+            "needs a key beside it: secret_file, public_key_file or jwks_file",
+        ),
+        (
+            login.replace("issuer = 'i'", ""),
+            "login.issuer",
+            "must be set where a key is given",
+        ),
+        (
+            login.replace("audience = 'a'", ""),
+            "login.audience",
+            "must be set where a key is given",
+        ),
+        (
+            login.replace("'a'", "''"),
+            "login.audience",
+            "must not be empty",
+        ),
+        (
+            login.replace("'i'", "5"),
+            "login.issuer",
+            "must be text in quotes, not a number",
+        ),
+        (
+            format!("{login}jwks_file = '/nowhere'"),
+            "login.jwks_file",
+            "cannot stand beside secret_file: logins have one source of keys",
+        ),
+        (
+            "[login]\njwks_file = '/nowhere'\nissuer = 'i'\naudience = 'a'".to_owned(),
+            "login.jwks_file",
+            "/nowhere cannot be read: No such file or directory (os error 2)",
+        ),
+        (
+            "[login]\nkey = 'x'".to_owned(),
+            "login.key",
+            "is not a setting",
+        ),
+    ] {
+        told(&text, key, wrong);
+    }
+}
+
+#[test]
+fn a_wrong_key_is_not_blamed_on_the_rooms_that_need_it() {
+    let login = "[login]\nsecret_file = '/nowhere'\nissuer = 'i'\naudience = 'a'\n";
+    for login in [login, "[login]\nsecret_file = 5\n"] {
+        let errors = errors(&format!("{login}[rooms.vip]\nbatch = 1\nidentity = 'jwt'"));
+        let keys: Vec<_> = errors.problems().iter().map(|p| p.key.as_str()).collect();
+        assert_eq!(keys, ["login.secret_file"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Who joins, and on whose word.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, header::AUTHORIZATION};
+use ropeline_core::{Claims, Identity, UserId, Visitor};
+
+use crate::{app::App, error::ApiError};
+
+/// Who joins.
+#[derive(Debug)]
+pub(crate) enum Caller {
+    /// A user whose login was verified.
+    Verified(UserId),
+    /// A user by the caller's word alone.
+    Named(UserId),
+    /// Somebody without a name.
+    Unnamed,
+    /// Somebody who is let go on with a verified place in hand, but gets no new one without a login.
+    LoggedOut(Option<UserId>),
+}
+
+impl Caller {
+    /// Who asks to join a room of this identity, with what came as `Authorization: Bearer` and as `userId`.
+    pub(crate) fn of(
+        app: &App,
+        identity: Identity,
+        bearer: Option<&str>,
+        user: Option<UserId>,
+    ) -> Result<Self, ApiError> {
+        match (identity, bearer) {
+            (Identity::Anonymous, _) if user.is_some() => Err(ApiError::Field {
+                field: "userId",
+                message: "this room takes visitors without user ids only".to_owned(),
+            }),
+            (Identity::Anonymous, _) => Ok(Self::Unnamed),
+            (Identity::Jwt, None) => Ok(Self::LoggedOut(user)),
+            (Identity::Jwt, Some(bearer)) => Self::logged_in(app, bearer, user),
+            (Identity::Open, Some(bearer)) if app.logins.is_some() => {
+                Self::logged_in(app, bearer, user)
+            }
+            (Identity::Open, _) => Ok(user.map_or(Self::Unnamed, Self::Named)),
+        }
+    }
+
+    fn logged_in(app: &App, bearer: &str, user: Option<UserId>) -> Result<Self, ApiError> {
+        let logins = app.logins.as_ref().ok_or(ApiError::LoginInvalid)?;
+        let subject = logins
+            .load()
+            .verify(bearer, app.now())
+            .map_err(|_| ApiError::LoginInvalid)?;
+        if user.is_some_and(|user| user != subject) {
+            return Err(ApiError::Field {
+                field: "userId",
+                message: "must be left out, or be the subject of the login".to_owned(),
+            });
+        }
+        Ok(Self::Verified(subject))
+    }
+
+    /// Whether the caller may go on with the place of a genuine token.
+    pub(crate) fn may_resume(&self, claims: &Claims) -> bool {
+        let is = |user: &UserId| claims.sub == Visitor::user(user);
+        match self {
+            Self::Verified(user) | Self::Named(user) => is(user),
+            Self::Unnamed => true,
+            Self::LoggedOut(user) => claims.vfd && user.as_ref().is_none_or(is),
+        }
+    }
+
+    pub(crate) fn is_verified(&self) -> bool {
+        matches!(self, Self::Verified(_))
+    }
+}
+
+/// What stands behind `Authorization: Bearer`.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+    let value = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, rest) = value.split_at_checked("bearer".len())?;
+    let ends = rest.first().is_none_or(|byte| *byte == b' ');
+    (scheme.eq_ignore_ascii_case(b"bearer") && ends)
+        .then(|| String::from_utf8_lossy(rest.trim_ascii()))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use ropeline_core::{Ordinal, RoomId, Timestamp};
+
+    use super::*;
+
+    fn claims(vfd: bool) -> Claims {
+        Claims {
+            iss: "".into(),
+            aud: RoomId::main(),
+            epoch: Timestamp(0),
+            sub: Visitor::user(&user("ann")),
+            ord: Ordinal(1),
+            lane: "".into(),
+            vfd,
+            ver: 1,
+            iat: 0,
+            exp: 0,
+        }
+    }
+
+    fn user(id: &str) -> UserId {
+        UserId::parse(id).unwrap()
+    }
+
+    #[test]
+    fn a_token_from_before_the_room_took_logins_does_not_stand_for_one() {
+        for (caller, by_verified, by_believed) in [
+            (Caller::LoggedOut(None), true, false),
+            (Caller::LoggedOut(Some(user("ann"))), true, false),
+            (Caller::LoggedOut(Some(user("bob"))), false, false),
+            (Caller::Verified(user("ann")), true, true),
+            (Caller::Verified(user("bob")), false, false),
+            (Caller::Named(user("ann")), true, true),
+            (Caller::Named(user("bob")), false, false),
+            (Caller::Unnamed, true, true),
+        ] {
+            let may = (
+                caller.may_resume(&claims(true)),
+                caller.may_resume(&claims(false)),
+            );
+            assert_eq!(may, (by_verified, by_believed), "{caller:?}");
+        }
+    }
+
+    #[test]
+    fn a_bearer_is_what_stands_behind_the_word() {
+        for (header, expected) in [
+            ("Bearer x.y.z", Some("x.y.z")),
+            ("bearer  x ", Some("x")),
+            ("BEARER", Some("")),
+            ("Bearer ", Some("")),
+            ("Bearerx y", None),
+            ("Basic x", None),
+            ("", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
+            assert_eq!(bearer(&headers).as_deref(), expected, "{header:?}");
+        }
+        assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+}

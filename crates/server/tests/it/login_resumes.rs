@@ -1,0 +1,98 @@
+//! Who may go on with a place by a login, a token, or both.
+
+use ropeline_testing::http::Ask;
+use serde_json::json;
+
+use crate::{
+    app::{TOKENS, token},
+    site::{Site, ask, invalid, login, place, problem, required},
+};
+
+#[test]
+fn a_login_resumes_its_place_from_anywhere() {
+    for identity in ["jwt", "open"] {
+        let mut site = Site::sharing_a_secret(identity);
+        site.join(&login("inside"));
+        assert_eq!(site.join(&login("ann")).status, 201);
+        let other_device = site.join(&login("ann"));
+        assert_eq!(place(&other_device), (200, json!(2), json!("ann")));
+        site.app.advance(10);
+        let gate = site.app.verify(&token(&other_device));
+        assert_eq!(gate.header("x-queue-user-verified"), Some("true"));
+    }
+}
+
+#[test]
+fn without_login_and_token_a_verified_place_is_not_given_away() {
+    let mut site = Site::sharing_a_secret("open");
+    let ann = token(&site.join(&login("ann")));
+    let thief = site.app.join("ann");
+    assert_eq!(problem(&thief), (409, "DUPLICATED_TOKEN".to_owned()));
+    let body = json!({"userId": "ann"});
+    let holder = site.app.send(Ask::post(TOKENS).json(&body).token(&ann));
+    assert_eq!((holder.status, token(&holder)), (200, ann));
+}
+
+#[test]
+fn a_login_makes_the_token_in_hand_a_verified_one() {
+    let mut site = Site::sharing_a_secret("open");
+    let believed = site.app.token_of("ann");
+    let reply = site.app.send(ask(&login("ann")).token(&believed));
+    assert_eq!(place(&reply), (200, json!(1), json!("ann")));
+    let verified = token(&reply);
+    assert_ne!(verified, believed);
+    let gate = |site: &mut Site, token: &str| {
+        let reply = site.app.verify(token);
+        assert_eq!(reply.status, 204);
+        reply.header("x-queue-user-verified").map(str::to_owned)
+    };
+    assert_eq!(gate(&mut site, &verified).as_deref(), Some("true"));
+    assert_eq!(gate(&mut site, &believed), None, "what was signed stays so");
+    let again = site.app.send(ask(&login("ann")).token(&verified));
+    assert_eq!(token(&again), verified, "one token from here to the exit");
+    assert!(
+        again
+            .header("set-cookie")
+            .is_some_and(|cookie| cookie.contains(&verified))
+    );
+}
+
+#[test]
+fn somebody_elses_token_beside_a_login_is_ignored() {
+    let mut site = Site::sharing_a_secret("open");
+    let bob = site.app.token_of("bob");
+    let nobody = token(&site.app.send(Ask::post(TOKENS)));
+    for (user, token, ordinal) in [("ann", &bob, 3), ("eve", &nobody, 4)] {
+        let reply = site.app.send(ask(&login(user)).token(token));
+        assert_eq!(place(&reply), (201, json!(ordinal), json!(user)));
+    }
+}
+
+#[test]
+fn a_verified_place_in_hand_is_gone_on_with_when_the_login_has_run_out() {
+    let mut site = Site::sharing_a_secret("jwt");
+    let ann = token(&site.join(&login("ann")));
+    let resumed = site.app.send(Ask::post(TOKENS).token(&ann));
+    assert_eq!((resumed.status, token(&resumed)), (200, ann.clone()));
+    let bob = Ask::post(TOKENS)
+        .json(&json!({"userId": "bob"}))
+        .token(&ann);
+    assert_eq!(problem(&site.app.send(bob)), required());
+    let bad = site.app.send(ask("nonsense").token(&ann));
+    assert_eq!(problem(&bad), invalid());
+    site.app.send(Ask::delete(TOKENS).token(&ann));
+    let ended = site.app.send(Ask::post(TOKENS).token(&ann));
+    assert_eq!(problem(&ended), required(), "a new place needs a login");
+}
+
+#[test]
+fn a_repeated_join_with_a_login_has_the_same_place() {
+    let mut site = Site::sharing_a_secret("jwt");
+    let with_key = |user: &str| ask(&login(user)).header("Idempotency-Key", "k");
+    let first = site.app.send(with_key("ann"));
+    let again = site.app.send(with_key("ann"));
+    assert_eq!(place(&first), (201, json!(1), json!("ann")));
+    assert_eq!(place(&again), (200, json!(1), json!("ann")));
+    let other = site.app.send(with_key("bob"));
+    assert_eq!(problem(&other), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
+}
