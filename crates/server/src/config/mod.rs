@@ -29,7 +29,6 @@ use std::{
 use ropeline_core::{Policy, RoomId};
 use ropeline_web::Limits;
 
-pub(crate) use self::span::format as span_text;
 pub use self::{
     admin_key::AdminKey,
     figures::{difference, summary},
@@ -38,6 +37,7 @@ pub use self::{
     overrides::Overrides,
     problem::{ConfigErrors, Origin, Problem},
     rooms::RoomSettings,
+    span::{format as span_text, parse as parse_span},
 };
 use self::{
     origin::web_origin,
