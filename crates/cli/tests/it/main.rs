@@ -3,9 +3,13 @@
 mod config;
 mod counter;
 mod crash;
+mod crowd;
 mod disk_full;
+mod health;
 mod history;
+mod liar;
 mod life;
+mod plan;
 mod process;
 mod small_disk;
 mod tidy;
