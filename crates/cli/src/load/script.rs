@@ -17,7 +17,7 @@ pub(crate) struct Script {
     pub(crate) stay: Duration,
 }
 
-/// What happens while waiting; `at` is a part of the wait that was told at first.
+/// What happens while waiting; `at` is a part of the least wait that was told at first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Patience {
     /// Waits until the turn comes.

@@ -174,7 +174,8 @@ impl Visitor {
 /// How long after joining somebody loses patience.
 fn patience_span(patience: Patience, told: &Place) -> Duration {
     let wait = match told.standing {
-        Standing::Waiting(Some(Estimate { wait, .. })) => wait,
+        // The turn hardly comes before this, so that as many lose patience as are meant to.
+        Standing::Waiting(Some(Estimate { low, .. })) => low,
         Standing::Waiting(None) | Standing::Inside { .. } => UNTOLD_WAIT,
     };
     match patience {
