@@ -10,7 +10,9 @@ use clap::{
 };
 use ropeline_server::config::Overrides;
 
-use crate::{config::ConfigCommand, keys::KeysCommand};
+use crate::{
+    config::ConfigCommand, health::HealthArgs, keys::KeysCommand, load::LoadCommand, plan::PlanArgs,
+};
 
 /// Ropeline, a self-hosted virtual waiting room.
 ///
@@ -35,6 +37,13 @@ pub(crate) enum Command {
     /// List, rotate and retire the keys that sign queue tokens
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Work out how many to let in from what your service bears
+    Plan(PlanArgs),
+    /// Send visitors to a server, and judge what they are answered
+    #[command(subcommand)]
+    Load(LoadCommand),
+    /// Ask a server whether it is ready; for scripts and container health checks
+    Health(HealthArgs),
 }
 
 /// Settings that scripts give; accepted before and after every command.

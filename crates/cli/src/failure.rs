@@ -2,7 +2,10 @@
 
 use std::{error::Error, fmt, io};
 
+use ropeline_core::plan::PlanError;
 use ropeline_server::config::ConfigErrors;
+
+use crate::http::HttpError;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -14,6 +17,14 @@ pub(crate) enum Failure {
     Runtime(io::Error),
     /// The server did not start, or stopped by itself.
     Server(Box<dyn Error + Send + Sync>),
+    /// The figures give no plan.
+    Plan(PlanError),
+    /// A server does not answer, or not as it should.
+    Http(HttpError),
+    /// A server is there and not ready.
+    NotReady(String),
+    /// The crowd was answered wrongly, or not served at all.
+    Crowd(String),
 }
 
 impl fmt::Display for Failure {
@@ -30,6 +41,9 @@ impl fmt::Display for Failure {
             ),
             // Worded for the operator, with its cause.
             Self::Server(error) => write!(f, "{error}"),
+            Self::Plan(error) => write!(f, "{}", crate::plan::advice(*error)),
+            Self::Http(error) => write!(f, "{error}"),
+            Self::NotReady(text) | Self::Crowd(text) => f.write_str(text),
         }
     }
 }
@@ -37,5 +51,11 @@ impl fmt::Display for Failure {
 impl From<ConfigErrors> for Failure {
     fn from(errors: ConfigErrors) -> Self {
         Self::Settings(errors)
+    }
+}
+
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Self {
+        Self::Http(error)
     }
 }

@@ -3,10 +3,16 @@
 mod args;
 mod config;
 mod failure;
+mod health;
+mod http;
 mod keys;
+mod load;
 mod logging;
+mod open_files;
 mod output;
+mod plan;
 mod serve;
+mod units;
 
 use std::process::ExitCode;
 
@@ -36,5 +42,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Serve => serve::run(&overrides),
         Command::Config(command) => config::run(command, overrides),
         Command::Keys(command) => keys::run(&command, &overrides),
+        Command::Plan(args) => plan::run(&args),
+        Command::Load(command) => load::run(command, &overrides),
+        Command::Health(args) => health::run(args, &overrides),
     }
 }

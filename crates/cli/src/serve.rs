@@ -7,16 +7,12 @@ use ropeline_server::{
     config::{AdminKey, Overrides, Settings, summary},
 };
 use ropeline_store::SystemClock;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
 };
 
-use crate::{failure::Failure, logging, output::print};
-
-/// Files that are open beside connections: the store, the log, the runtime's own.
-const OTHER_FILES: u64 = 64;
+use crate::{failure::Failure, logging, open_files, output::print};
 
 pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
@@ -24,32 +20,14 @@ pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     if settings.admin_key.as_ref().is_some_and(AdminKey::is_short) {
         tracing::warn!("the admin key is shorter than 16 characters and may be guessed");
     }
-    allow_open_files(settings.limits.connections_max);
-    let runtime = Runtime::new().map_err(Failure::Runtime)?;
-    runtime.block_on(until_stopped(settings))
-}
-
-/// A connection is an open file, and many systems allow a process 1,024 unless it asks for more.
-fn allow_open_files(connections_max: usize) {
-    let wanted = connections_max as u64 + OTHER_FILES;
-    let limit = getrlimit(Resource::Nofile);
-    let most = limit.maximum.unwrap_or(u64::MAX).min(wanted);
-    if limit.current.is_some_and(|current| current < most) {
-        let raised = Rlimit {
-            current: Some(most),
-            ..limit
-        };
-        if let Err(error) = setrlimit(Resource::Nofile, raised) {
-            tracing::warn!(%error, "the limit on open files could not be raised");
-        }
-    }
-    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    if allowed < wanted {
+    if let Err(limit) = open_files::allow(settings.limits.connections_max) {
         tracing::warn!(
-            allowed,
+            allowed = limit.allowed,
             "fewer files may be open than limits.connections_max asks for: raise `ulimit -Hn`, or lower the setting"
         );
     }
+    let runtime = Runtime::new().map_err(Failure::Runtime)?;
+    runtime.block_on(until_stopped(settings))
 }
 
 async fn until_stopped(settings: Settings) -> Result<(), Failure> {
@@ -135,8 +113,9 @@ fn greeting(started: &Started) -> String {
         );
     }
     let api = format!("http://{address}/api/v1/queue");
-    text.push_str("\nTry it:\n");
     text + &format!(
-        "  curl -X POST {api}/tokens\n  curl {api}/status -H 'X-Queue-Token: <token>'\n"
+        "\nOpen http://{address}/ in a browser. To see a line form:\n  \
+         ropeline load crowd --url http://{address}\nBy hand:\n  \
+         curl -X POST {api}/tokens\n  curl {api}/status -H 'X-Queue-Token: <token>'\n"
     )
 }

@@ -14,6 +14,7 @@ mod ids;
 mod keys;
 mod pace;
 mod places;
+pub mod plan;
 mod policy;
 mod room;
 mod time;

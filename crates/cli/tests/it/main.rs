@@ -3,11 +3,15 @@
 mod config;
 mod counter;
 mod crash;
+mod crowd;
 mod disk_full;
+mod health;
 mod history;
+mod liar;
 mod life;
 mod logins;
 mod nginx;
+mod plan;
 mod process;
 mod small_disk;
 mod tidy;

@@ -24,7 +24,7 @@ const ROPELINE: &str = env!("CARGO_BIN_EXE_ropeline");
 /// A server that is not ready by then will never be.
 const START_MAX: Duration = Duration::from_secs(10);
 /// A command that has not ended by then hangs.
-const COMMAND_MAX: Duration = Duration::from_secs(10);
+const COMMAND_MAX: Duration = Duration::from_secs(60);
 
 /// An address, a data directory and settings, which outlive the servers that are started there.
 pub(crate) struct Site {

@@ -10,7 +10,7 @@ use utoipa::{
 };
 
 use crate::{
-    config::{span_of, span_text},
+    config::{parse_span, span_text},
     error::ApiError,
 };
 
@@ -161,7 +161,7 @@ impl<'de> Deserialize<'de> for Span {
         let text = String::deserialize(deserializer)?;
         let wrong =
             || de::Error::custom("must be a whole number with a unit, such as \"90s\" or \"5m\"");
-        span_of(&text).map(Self).ok_or_else(wrong)
+        parse_span(&text).map(Self).ok_or_else(wrong)
     }
 }
 

@@ -32,7 +32,6 @@ use std::{
 use ropeline_core::{Policy, RoomId};
 use ropeline_web::Limits;
 
-pub(crate) use self::span::{format as span_text, parse as span_of};
 pub use self::{
     admin_key::AdminKey,
     figures::{difference, summary},
@@ -42,6 +41,7 @@ pub use self::{
     overrides::Overrides,
     problem::{ConfigErrors, Origin, Problem},
     rooms::RoomSettings,
+    span::{format as span_text, parse as parse_span},
 };
 use self::{
     origin::web_origin,

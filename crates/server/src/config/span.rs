@@ -12,7 +12,7 @@ const UNITS: [(&str, u64); 5] = [
 ];
 
 /// Takes a number and a unit, such as `90s`; `None` for everything else, bare numbers included.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit_at);
     let (_, unit_ms) = UNITS.iter().find(|(name, _)| *name == unit)?;
@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str) -> Option<Duration> {
 }
 
 /// Writes a span in the longest unit that leaves no rest; what is below a millisecond is dropped.
-pub(crate) fn format(span: Duration) -> String {
+pub fn format(span: Duration) -> String {
     let millis = span.as_millis();
     if millis == 0 {
         return "0s".into();
