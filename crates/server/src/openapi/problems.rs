@@ -10,6 +10,8 @@ use utoipa::openapi::{
     Type, example::ExampleBuilder,
 };
 
+use crate::problems::EXPLAINED;
+
 /// The shape of every problem.
 pub(super) fn schema() -> RefOr<Schema> {
     let text = |about: &str| {
@@ -41,6 +43,13 @@ pub(super) fn schema() -> RefOr<Schema> {
         .into_iter()
         .fold(problem, ObjectBuilder::required);
     RefOr::T(problem.into())
+}
+
+/// The codes as they are in addresses.
+pub(super) fn slugs() -> Vec<String> {
+    let paths = EXPLAINED.iter().map(|explained| explained.kind.type_path());
+    let slugs = paths.filter_map(|path| Some(path.rsplit_once('/')?.1.to_owned()));
+    slugs.collect()
 }
 
 /// One response for each status that these kinds have, with an example for each kind.

@@ -165,7 +165,10 @@ fn in_path(name: &str) -> Parameter {
             "The user's id, or the name that the gate says for an anonymous visitor.",
             text().pattern(Some("^[!-~]{1,128}$")),
         ),
-        _ => ("A problem's code, as in its `type`.", text()),
+        _ => (
+            "A problem's code, as in its `type`.",
+            text().enum_values(Some(problems::slugs())),
+        ),
     };
     ParameterBuilder::from(parameter(ParameterIn::Path, name, description, schema))
         .required(Required::True)
