@@ -8,6 +8,8 @@ use crate::{Timestamp, View, pace::count, time::millis};
 const WAIT_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
 /// Half of the width of the band, in standard deviations: four in five waits end inside it.
 const BAND: f64 = 1.3;
+/// So many of those ahead may be gone at their turn although nobody was before.
+const UNFORESEEN: f64 = 0.05;
 /// Who is next asks this often…
 const POLL_MIN: Duration = Duration::from_secs(1);
 /// …and who is far away this often.
@@ -70,10 +72,14 @@ fn theme_park(view: &View, turn: f64, now: Timestamp) -> Seconds {
             left + (ticks - 1.0) * every
         }
     };
-    let absent = view.pace.absent_share();
+    let (pace, absent) = (&view.pace, view.pace.absent_share());
+    // Who gives up before their turn takes none; how many do depends on how long they wait.
+    let full = wait(turn);
+    let likely = turn * (1.0 - absent) * pace.patient_share(full, 1.0);
+    let few = turn * (1.0 - 1.5 * absent) * pace.patient_share(full, 2.0) * (1.0 - UNFORESEEN);
     Seconds {
-        wait: wait((turn * (1.0 - absent)).max(1.0)),
-        low: wait((turn * (1.0 - 1.5 * absent)).max(1.0)),
+        wait: wait(likely.max(1.0)),
+        low: wait(few.max(1.0)),
         high: wait(turn + count(view.aside)),
     }
 }
@@ -84,11 +90,13 @@ fn bank_counter(view: &View, turn: f64, now: Timestamp) -> Seconds {
         return Seconds::default();
     };
     let inside = count(view.inside);
-    let needed = turn * (1.0 - view.pace.absent_share()) - (count(cap) - inside).max(0.0);
+    let rate = count(cap.max(1)) / view.pace.mean_stay_s(view);
+    let patient = view.pace.patient_share(turn / rate, 1.0);
+    let present = turn * (1.0 - view.pace.absent_share()) * patient;
+    let needed = present.max(1.0) - (count(cap) - inside).max(0.0);
     if needed <= 0.0 {
         return Seconds::default();
     }
-    let rate = count(cap.max(1)) / view.pace.mean_stay_s(view);
     let elapsed = now.since(view.as_of).as_secs_f64();
     let spread = BAND * (needed.sqrt() + needed * view.pace.doubt());
     let seconds = |departures: f64| (departures / rate - elapsed).max(0.0);
