@@ -8,7 +8,7 @@ use crate::{Timestamp, View, pace::count, time::millis};
 const WAIT_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
 /// Half of the width of the band, in standard deviations: four in five waits end inside it.
 const BAND: f64 = 1.3;
-/// So many of those ahead may be gone at their turn although nobody was before.
+/// People do not do what those before them did: this share of any wait is open to doubt.
 const UNFORESEEN: f64 = 0.05;
 /// Who is next asks this often…
 const POLL_MIN: Duration = Duration::from_secs(1);
@@ -98,7 +98,7 @@ fn bank_counter(view: &View, turn: f64, now: Timestamp) -> Seconds {
         return Seconds::default();
     }
     let elapsed = now.since(view.as_of).as_secs_f64();
-    let spread = BAND * (needed.sqrt() + needed * view.pace.doubt());
+    let spread = BAND * (needed.sqrt() + needed * view.pace.doubt()) + UNFORESEEN * needed;
     let seconds = |departures: f64| (departures / rate - elapsed).max(0.0);
     Seconds {
         wait: seconds(needed),
@@ -174,6 +174,7 @@ mod tests {
         for second in 1..=600 {
             view.as_of = Timestamp(second * 1_000);
             view.header.counters.departed += 2;
+            view.header.counters.stayed_ms += 10_000;
             pace.observe(&view);
         }
         view.pace = pace;
@@ -201,6 +202,13 @@ mod tests {
         };
         both.header.policy = Arc::new(policy);
         both.header.tick.admitted = 1_000;
+        // Nothing seen: 1,000 per tick and 1,000 inside are made for stays of a tick.
+        assert_eq!(seconds(estimate(&both, 999, Timestamp(0)).unwrap()).1, 10);
+        let patient = Policy {
+            batch: None,
+            ..(*both.header.policy).clone()
+        };
+        both.header.policy = Arc::new(patient);
         assert_eq!(seconds(estimate(&both, 999, Timestamp(0)).unwrap()).1, 30);
     }
 

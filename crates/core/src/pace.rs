@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{Policy, Timestamp, View};
+use crate::{Counters, Policy, Timestamp, View};
 
 /// So many departures seen before anybody looked, each after the stay that the policy is made for: what is
 /// assumed of a room that nothing is known about yet.
 const PRIOR_DEPARTURES: f64 = 5.0;
+/// So many passes that have ever ended here tell more than the policy.
+const DEPARTED_MIN: u64 = 20;
 /// And so many seconds of waiting in which nobody gave up.
 const PRIOR_WAITING_S: f64 = 3_600.0;
 /// So many turns seen with everybody present, likewise.
@@ -14,15 +16,20 @@ const PRIOR_TURNS: f64 = 20.0;
 /// Looks closer together than this are put off.
 const LOOK_MIN: Duration = Duration::from_millis(200);
 
-/// Departures per person and second inside, and missed turns per turn, older ones counting less.
+/// Departures and stays, missed turns and those who gave up, older ones counting less.
 ///
-/// Counting per person inside, and not per second alone, makes what was learnt with three people inside
-/// hold for two hundred.
+/// What is learnt is per person, and not per second alone, so that what was learnt with three people inside
+/// holds for two hundred.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pace {
     last: Option<Look>,
     departures: f64,
+    /// Seconds spent inside by anybody.
     person_seconds: f64,
+    /// Seconds spent inside by those who have left.
+    stayed_seconds: f64,
+    /// How long those who are inside have been there, all together.
+    ages_s: f64,
     turns: f64,
     missed_turns: f64,
     given_up: f64,
@@ -33,25 +40,18 @@ pub struct Pace {
 struct Look {
     at: Timestamp,
     inside: u64,
-    departed: u64,
-    admitted: u64,
-    stepped_over: u64,
     waiting: u64,
-    left: u64,
+    counters: Counters,
 }
 
 impl Pace {
     /// Takes in what has happened up to this view. What is older than a few `pass_ttl`s fades.
     pub fn observe(&mut self, view: &View) {
-        let counters = &view.header.counters;
         let look = Look {
             at: view.as_of,
             inside: view.inside,
-            departed: counters.departed,
-            admitted: counters.admitted,
-            stepped_over: counters.stepped_over,
             waiting: view.waiting(),
-            left: counters.left,
+            counters: view.header.counters,
         };
         let Some(last) = self.last else {
             self.last = Some(look);
@@ -62,33 +62,88 @@ impl Pace {
             return;
         }
         let half_life = view.header.policy.pass_ttl.as_secs_f64();
-        let keep = (-elapsed.as_secs_f64() / half_life).exp2();
-        let inside = count(last.inside).midpoint(count(look.inside));
-        let missed = count(look.stepped_over.saturating_sub(last.stepped_over));
-        let entered = count(look.admitted.saturating_sub(last.admitted));
-        let departed = count(look.departed.saturating_sub(last.departed));
-        self.departures = self.departures * keep + departed;
-        self.person_seconds = self.person_seconds * keep + inside * elapsed.as_secs_f64();
-        let waiting = count(last.waiting).midpoint(count(look.waiting));
-        let given_up = count(look.left.saturating_sub(last.left));
-        self.given_up = self.given_up * keep + given_up;
-        self.waiting_seconds = self.waiting_seconds * keep + waiting * elapsed.as_secs_f64();
-        self.turns = self.turns * keep + entered + missed;
-        self.missed_turns = self.missed_turns * keep + missed;
+        self.fade((-elapsed.as_secs_f64() / half_life).exp2());
+        self.add(&last, &look, elapsed.as_secs_f64());
         self.last = Some(look);
     }
 
+    fn fade(&mut self, keep: f64) {
+        for figure in [
+            &mut self.departures,
+            &mut self.person_seconds,
+            &mut self.stayed_seconds,
+            &mut self.turns,
+            &mut self.missed_turns,
+            &mut self.given_up,
+            &mut self.waiting_seconds,
+        ] {
+            *figure *= keep;
+        }
+    }
+
+    fn add(&mut self, last: &Look, look: &Look, elapsed_s: f64) {
+        let grown = |total: fn(&Counters) -> u64| {
+            count(total(&look.counters).saturating_sub(total(&last.counters)))
+        };
+        let missed = grown(|counters| counters.stepped_over);
+        let stayed = grown(|counters| counters.stayed_ms) / 1_000.0;
+        let inside = count(last.inside).midpoint(count(look.inside)) * elapsed_s;
+        let waiting = count(last.waiting).midpoint(count(look.waiting)) * elapsed_s;
+        self.departures += grown(|counters| counters.departed);
+        self.person_seconds += inside;
+        self.stayed_seconds += stayed;
+        self.turns += grown(|counters| counters.admitted) + missed;
+        self.missed_turns += missed;
+        self.given_up += grown(|counters| counters.left);
+        self.waiting_seconds += waiting;
+        self.ages_s = match look.inside {
+            0 => 0.0,
+            _ => (self.ages_s + inside - stayed).max(0.0),
+        };
+    }
+
     /// How long a visitor stays inside, on average, bounded by what the policy makes possible.
+    ///
+    /// While a room fills, those who have left are the quick ones, and time inside per departure counts
+    /// those who have not had the time to leave: the truth lies between the two, and later they are the same.
     pub(crate) fn mean_stay_s(&self, view: &View) -> f64 {
         let policy = &view.header.policy;
-        let assumed = PRIOR_DEPARTURES * planned_stay_s(policy);
-        let stay = (self.person_seconds + assumed) / (self.departures + PRIOR_DEPARTURES);
+        let guess = self.guessed_stay_s(view).ln();
+        let [quick, slow] = self.seen_stays_ln().unwrap_or([guess, guess]);
+        let seen = quick.midpoint(slow);
+        // The more was seen, the less is guessed.
+        let guessed = PRIOR_DEPARTURES / (1.0 + self.departures);
+        let stay = (guess * guessed + seen * self.departures) / (guessed + self.departures);
         let longest = if policy.pass_max.is_zero() {
             f64::MAX
         } else {
             policy.pass_max.as_secs_f64()
         };
-        stay.clamp(0.1, longest)
+        stay.exp().clamp(0.1, longest)
+    }
+
+    /// Logarithms of the mean stay of those who have left, and of the time inside per departure.
+    fn seen_stays_ln(&self) -> Option<[f64; 2]> {
+        let per_departure = |seconds: f64| (seconds.max(0.1) / self.departures).ln();
+        (self.departures > 0.0)
+            .then(|| [self.stayed_seconds, self.person_seconds].map(per_departure))
+    }
+
+    /// Before anybody has left: as long as people stayed here in former times, else as the policy is made for;
+    /// and as long again as those who are inside have been.
+    fn guessed_stay_s(&self, view: &View) -> f64 {
+        let Counters {
+            departed,
+            stayed_ms,
+            ..
+        } = view.header.counters;
+        let known = if departed >= DEPARTED_MIN {
+            count(stayed_ms) / 1_000.0 / count(departed)
+        } else {
+            planned_stay_s(&view.header.policy)
+        };
+        let mean_age = self.ages_s / count(view.inside.max(1));
+        known.max(2.0 * mean_age).max(0.1)
     }
 
     /// The share of those ahead that are still there after waiting so long, on average over their wait.
@@ -103,7 +158,8 @@ impl Pace {
 
     /// How far the mean stay may be off, as a share of itself.
     pub(crate) fn doubt(&self) -> f64 {
-        1.0 / (self.departures + PRIOR_DEPARTURES).sqrt()
+        let [quick, slow] = self.seen_stays_ln().unwrap_or_default();
+        1.0 / (self.departures + 1.0).sqrt() + (slow - quick).abs() / 2.0
     }
 
     /// The share of turns that are missed.

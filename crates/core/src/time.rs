@@ -80,6 +80,11 @@ impl RoomClock {
         Timestamp(clock.0.saturating_add_signed(self.offset_ms)).max(self.last)
     }
 
+    /// The latest room time that a transition has seen.
+    pub(crate) fn last(&self) -> Timestamp {
+        self.last
+    }
+
     /// Takes over a room time that somebody has seen, if it is later.
     pub(crate) fn catch_up(&mut self, clock: Timestamp, seen: Timestamp) {
         if seen > self.read(clock) {

@@ -74,6 +74,9 @@ pub struct Counters {
     pub missed: u64,
     /// Lost places that were put back.
     pub restored: u64,
+    /// How long the passes that ended had lasted, all together, in milliseconds.
+    #[serde(default)]
+    pub stayed_ms: u64,
 }
 
 /// A room but for its places: small, written as a whole with every change.

@@ -19,6 +19,7 @@ mod settle;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 pub use command::{
@@ -29,7 +30,7 @@ pub use saved::{Changes, LoadError, Saved, SavedPlace};
 
 use crate::{
     Bits, Ordinal, Policy, Timestamp, View, Visitor, deadlines::Deadlines, keys::KeyMemory,
-    places::Places,
+    places::Places, time::millis,
 };
 
 /// Limits on the work of one transition. Tests make them small.
@@ -259,7 +260,8 @@ impl Room {
     /// Ends a place in whatever live state it is, or a lost one.
     fn end(&mut self, ordinal: Ordinal, ending: Ending) {
         if self.passes.remove(ordinal).is_some() {
-            self.since.remove(&ordinal);
+            let since = self.since.remove(&ordinal);
+            self.note_stay(since);
             self.header.counters.departed += 1;
         } else if self.aside.remove(ordinal).is_none()
             && !self.door.remove(&ordinal)
@@ -279,6 +281,12 @@ impl Room {
             }
         }
         self.changed(ordinal);
+    }
+
+    fn note_stay(&mut self, since: Option<Timestamp>) {
+        let now = self.header.clock.last();
+        let stay = since.map_or(Duration::ZERO, |since| now.since(since));
+        self.header.counters.stayed_ms += millis(stay);
     }
 
     /// Notes that a place's record is another one now, and that views must hear of it.

@@ -67,7 +67,9 @@ impl Room {
         self.places = Places::default();
         self.in_line = 0;
         self.passes = Deadlines::default();
-        self.since.clear();
+        for since in std::mem::take(&mut self.since).into_values() {
+            self.note_stay(Some(since));
+        }
         self.aside = Deadlines::default();
         self.door.clear();
         self.changes.places.clear();

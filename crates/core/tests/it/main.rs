@@ -5,6 +5,7 @@
 
 mod absent;
 mod deletion;
+mod estimates;
 mod healing;
 mod judge;
 mod plain;

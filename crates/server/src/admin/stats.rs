@@ -182,6 +182,7 @@ impl Totals {
             stepped_over,
             missed,
             restored,
+            stayed_ms: _,
         } = view.header.counters;
         Self {
             joined: view.header.issued.0,
