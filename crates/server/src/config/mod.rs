@@ -40,7 +40,7 @@ pub use self::{
     rooms::RoomSettings,
 };
 use self::{
-    origin::web_origin,
+    origin::{web_host, web_origin},
     section::{Document, Section},
     value::{Wrong, address, duration_within, path, text, texts},
 };
@@ -66,6 +66,8 @@ pub struct Settings {
     pub store: StoreChoice,
     /// Where visitors see this server, if it was said.
     pub public_url: Option<PublicUrl>,
+    /// Hosts, with a port where it is not the usual one, that the waiting page may send people to.
+    pub return_hosts: Vec<String>,
     /// Sites whose pages may call the API, exactly as browsers send them in `Origin`.
     pub cors_origins: Vec<String>,
     /// The operators' key; `None` means that the server makes one and keeps it in `data`.
@@ -154,6 +156,7 @@ impl Settings {
             data: PathBuf::new(),
             store: StoreChoice::Embedded,
             public_url: None,
+            return_hosts: Vec::new(),
             cors_origins: Vec::new(),
             admin_key: None,
             token_ttl: Duration::ZERO,
@@ -178,6 +181,9 @@ impl Settings {
         file.set(&mut self.store, "store", |v| StoreChoice::parse(text(v)?));
         file.set(&mut self.public_url, "public_url", |v| {
             PublicUrl::parse(text(v)?).map(Some)
+        });
+        file.set(&mut self.return_hosts, "return_hosts", |v| {
+            texts(v)?.into_iter().map(web_host).collect()
         });
         file.set(&mut self.cors_origins, "cors_origins", |v| {
             texts(v)?.into_iter().map(web_origin).collect()

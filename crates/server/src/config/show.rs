@@ -19,7 +19,6 @@ impl Settings {
     }
 
     fn file_lines(&self) -> Vec<String> {
-        let origins: Vec<_> = self.cors_origins.iter().map(|o| quoted(o)).collect();
         let mut lines = vec![
             format!("listen = \"{}\"", self.listen),
             format!("data = {}", quoted(&self.data.to_string_lossy())),
@@ -28,7 +27,8 @@ impl Settings {
         if let Some(url) = &self.public_url {
             lines.push(format!("public_url = {}", quoted(url.as_str())));
         }
-        lines.push(format!("cors_origins = [{}]", origins.join(", ")));
+        lines.push(format!("return_hosts = [{}]", list(&self.return_hosts)));
+        lines.push(format!("cors_origins = [{}]", list(&self.cors_origins)));
         lines.push(format!("token_ttl = \"{}\"", span::format(self.token_ttl)));
         lines.push(match self.admin_key {
             Some(_) => "# The admin key is given, and not shown.".into(),
@@ -82,6 +82,11 @@ fn log_lines(log: &LogSettings) -> [String; 4] {
         format!("format = \"{}\"", log.format.as_str()),
         format!("level = {}", quoted(&log.level)),
     ]
+}
+
+fn list(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    texts.join(", ")
 }
 
 fn quoted(text: &str) -> String {

@@ -9,6 +9,7 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.data, PathBuf::from("./data"));
     assert_eq!(settings.store, StoreChoice::Embedded);
     assert_eq!(settings.public_url, None);
+    assert!(settings.return_hosts.is_empty());
     assert!(settings.cors_origins.is_empty());
     assert_eq!(settings.admin_key, None);
     assert_eq!(settings.token_ttl, Duration::from_secs(7 * 86_400));
@@ -40,7 +41,8 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
     ];
     for (section, keys) in sections {
         let named = keys.iter().filter(|key| !key.example.is_empty());
-        for key in named.filter(|key| key.name != "cors_origins") {
+        let lists = ["cors_origins", "return_hosts"];
+        for key in named.filter(|key| !lists.contains(&key.name)) {
             let line = format!("{} = {}", key.name, key.example);
             let is_it = |text: &str| text.trim_start_matches("# ") == line;
             assert!(SHIPPED.lines().any(is_it), "{section} {line}");
@@ -48,6 +50,7 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
         assert!(SHIPPED.contains(section));
     }
     assert!(SHIPPED.contains("\ncors_origins = []\n"));
+    assert!(SHIPPED.contains("\nreturn_hosts = []\n"));
 }
 
 #[test]
@@ -102,6 +105,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         listen = "[::1]:9000"
         data = 'C:\queue "x"'
         public_url = "https://t.example"
+        return_hosts = ["shop.example", "b.example:81"]
         cors_origins = ["https://a.example", "http://b.example:81"]
         token_ttl = "36h"
         limits = { connections_max = 7, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }
