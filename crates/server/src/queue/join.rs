@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{
-    HeaderValue, StatusCode,
+    HeaderMap, HeaderValue, StatusCode,
     header::{COOKIE, SET_COOKIE},
     request::Parts,
 };
@@ -46,7 +46,8 @@ pub(crate) struct JoinHeaders {
 }
 
 /// Somebody who is answered with a place.
-struct Holding {
+#[derive(Debug)]
+pub(crate) struct Holding {
     claims: Claims,
     token: String,
     place: Place,
@@ -60,21 +61,29 @@ pub(crate) async fn join(
     Json(request): Json<JoinRequest>,
 ) -> Result<Response, Problem> {
     let room = request.room.unwrap_or_else(RoomId::main);
+    let holding = hold(&app, room, request.user_id, &headers).await?;
+    Ok(answer(&app, &holding))
+}
+
+/// The place of whoever asks: the one in hand if it is live, else a new one.
+pub(crate) async fn hold(
+    app: &App,
+    room: RoomId,
+    user: Option<UserId>,
+    headers: &JoinHeaders,
+) -> Result<Holding, ApiError> {
     let seen = app.seen(&room)?;
-    if request.user_id.is_some() && seen.view.header.policy.identity == Identity::Anonymous {
+    if user.is_some() && seen.view.header.policy.identity == Identity::Anonymous {
         let message = "this room takes visitors without user ids only".to_owned();
         return Err(ApiError::Field {
             field: "userId",
             message,
-        }
-        .into());
+        });
     }
-    let resumed = resume(&app, &room, &headers, request.user_id.as_ref(), seen).await?;
-    let holding = match resumed {
-        Some(holding) => holding,
-        None => enter_line(&app, room, request.user_id, headers.key).await?,
-    };
-    Ok(answer(&app, &holding))
+    match resume(app, &room, headers, user.as_ref(), seen).await? {
+        Some(holding) => Ok(holding),
+        None => enter_line(app, room, user, headers.key.clone()).await,
+    }
 }
 
 /// The place of the token in hand, if it is live and not somebody else's.
@@ -197,8 +206,16 @@ fn answer(app: &App, holding: &Holding) -> Response {
         status,
     } = holding;
     let view = PlaceView::of(token, claims, *place, seen, app.now());
-    let cookie = app.cookies.set(&claims.aud, token, app.token_ttl_s);
+    let cookie = holding.cookie(app);
     (*status, [(SET_COOKIE, cookie)], view.json()).into_response()
+}
+
+impl Holding {
+    /// The header that gives the token to the browser.
+    pub(crate) fn cookie(&self, app: &App) -> HeaderValue {
+        app.cookies
+            .set(&self.claims.aud, &self.token, app.token_ttl_s)
+    }
 }
 
 fn join_key(key: &str, user: &UserId) -> JoinKey {
@@ -218,7 +235,7 @@ impl FromRequestParts<App> for JoinHeaders {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
         const NAME: &str = "Idempotency-Key";
         let key = parts.headers.get(NAME).map(|value| match value.to_str() {
-            Ok(key) if (1..=255).contains(&key.len()) => Ok(key.to_owned()),
+            Ok(key) if is_key(key) => Ok(key.to_owned()),
             _ => Err(ApiError::Header {
                 name: NAME,
                 message: "1 to 255 visible ASCII characters",
@@ -227,9 +244,31 @@ impl FromRequestParts<App> for JoinHeaders {
         Ok(Self {
             key: key.transpose()?,
             token: header_token(&parts.headers).map(str::to_owned),
-            cookies: parts.headers.get_all(COOKIE).into_iter().cloned().collect(),
+            cookies: cookies(&parts.headers),
         })
     }
+}
+
+impl JoinHeaders {
+    /// What a form of the waiting page sends: its key as a field, the token as a cookie.
+    pub(crate) fn of_page(headers: &HeaderMap, key: Option<String>) -> Self {
+        Self {
+            key: key.filter(|key| is_key(key)),
+            token: None,
+            cookies: cookies(headers),
+        }
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    (1..=255).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ')
+}
+
+fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
+    headers.get_all(COOKIE).into_iter().cloned().collect()
 }
 
 /// A user id as text, or as an integer that stands for its decimal text.

@@ -7,8 +7,9 @@ mod place;
 mod status;
 mod verify;
 
-pub(crate) use credentials::Cookies;
-pub(crate) use join::join;
-pub(crate) use leave::leave;
+pub(crate) use credentials::{Asking, Cookies};
+pub(crate) use join::{JoinHeaders, hold, join};
+pub(crate) use leave::{depart, leave};
+pub(crate) use place::{Place, PlaceView};
 pub(crate) use status::status;
 pub(crate) use verify::verify;
