@@ -11,7 +11,10 @@ use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{error::ApiError, metrics::Metrics, queue::Cookies, token::KeyRing};
+use crate::{
+    config::PublicUrl, error::ApiError, metrics::Metrics, pages::ReturnRule, queue::Cookies,
+    token::KeyRing,
+};
 
 /// The server's parts, cheap to clone.
 #[derive(Debug, Clone)]
@@ -26,6 +29,10 @@ pub(crate) struct Parts {
     pub(crate) admin_key: AdminKeyDigest,
     pub(crate) token_ttl_s: u64,
     pub(crate) cookies: Cookies,
+    /// Where visitors see this server, if the operator said so.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Where the waiting page may send people.
+    pub(crate) returns: ReturnRule,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: AtomicBool,
 }

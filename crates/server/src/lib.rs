@@ -10,6 +10,7 @@ pub mod error;
 mod health;
 mod metrics;
 mod moment;
+mod pages;
 mod queue;
 mod router;
 mod start;

@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, queue};
+use crate::{admin, app::App, health, pages, queue};
 
 pub(crate) fn router(app: App) -> Router {
     Router::new()
@@ -17,6 +17,11 @@ pub(crate) fn router(app: App) -> Router {
         .route("/api/v1/queue/verify", get(queue::verify))
         .route("/api/v1/admin/rooms", get(admin::rooms))
         .route("/api/v1/admin/rooms/{room}", get(admin::room))
+        .route("/", get(pages::home))
+        .route("/wait/{room}", get(pages::wait))
+        .route("/wait/{room}/join", post(pages::join))
+        .route("/wait/{room}/leave", post(pages::leave))
+        .route("/assets/{digest}/{name}", get(pages::asset))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

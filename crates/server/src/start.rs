@@ -20,6 +20,7 @@ use crate::{
     app::{AdminKeyDigest, App, Parts},
     config::{PublicUrl, RoomSettings, Settings, difference},
     metrics::{Metrics, Observer},
+    pages::ReturnRule,
     queue::Cookies,
     router::{cors, router},
     token::{KeyError, KeyFile, KeyRing, random, write_secret},
@@ -156,6 +157,8 @@ impl Ready {
             } else {
                 Cookies::Plain
             },
+            returns: ReturnRule::new(&settings.return_hosts, settings.public_url.as_ref()),
+            public_url: settings.public_url.clone(),
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });

@@ -9,4 +9,5 @@ mod crowd;
 mod gate;
 mod health;
 mod identity;
+mod pages;
 mod place;
