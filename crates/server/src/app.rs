@@ -14,10 +14,11 @@ use subtle::ConstantTimeEq;
 use crate::{
     admin::{Audit, Histories, Sessions},
     client::TrustedProxies,
-    config::{LoginKeys, check_identity},
+    config::{LoginKeys, PublicUrl, check_identity},
     error::ApiError,
     login::Logins,
     metrics::Metrics,
+    pages::ReturnRule,
     queue::Cookies,
     rate::Rates,
     token::KeyRing,
@@ -45,6 +46,10 @@ pub(crate) struct Parts {
     pub(crate) cookies: Cookies,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) rates: Rates,
+    /// Where visitors see this server, if the operator said so.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Where the waiting page may send people.
+    pub(crate) returns: ReturnRule,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: AtomicBool,
 }

@@ -14,6 +14,7 @@ mod login;
 mod metrics;
 mod moment;
 mod openapi;
+mod pages;
 pub mod problems;
 mod queue;
 mod rate;

@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, openapi, problems, queue};
+use crate::{admin, app::App, health, openapi, pages, problems, queue};
 
 pub(crate) fn router(app: App) -> Router {
     Router::new()
@@ -33,6 +33,11 @@ pub(crate) fn router(app: App) -> Router {
             get(admin::find).delete(admin::revoke),
         )
         .route("/problems/{code}", get(problems::problem))
+        .route("/", get(pages::home))
+        .route("/wait/{room}", get(pages::wait))
+        .route("/wait/{room}/join", post(pages::join))
+        .route("/wait/{room}/leave", post(pages::leave))
+        .route("/assets/{digest}/{name}", get(pages::asset))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

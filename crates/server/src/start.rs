@@ -23,6 +23,7 @@ use crate::{
     follow::{Followed, follow},
     login::{LoginKeyError, Logins},
     metrics::{Metrics, Observer},
+    pages::ReturnRule,
     queue::Cookies,
     rate::Rates,
     router::{cors, router},
@@ -182,6 +183,8 @@ impl Ready {
             cookies,
             trusted_proxies: settings.trusted_proxies.clone(),
             rates: Rates::new(settings.rate_limits),
+            returns: ReturnRule::new(&settings.return_hosts, settings.public_url.as_ref()),
+            public_url: settings.public_url.clone(),
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
         });

@@ -6,6 +6,7 @@
 
 mod connection;
 mod extract;
+mod language;
 mod limits;
 mod problem;
 mod request_id;
@@ -15,6 +16,7 @@ mod tasks;
 
 pub use crate::{
     extract::{Json, JsonText, Path, Query, object},
+    language::{Language, Speaking},
     limits::Limits,
     problem::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,

@@ -20,12 +20,16 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 13] = [
+pub(super) const FILE: [Key; 14] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
     key("public_url", r#""https://tickets.example.com""#),
     key("trusted_proxies", r#"["10.0.0.0/8"]"#),
+    key(
+        "return_hosts",
+        r#"["tickets.example.com", "shop.example.com:8443"]"#,
+    ),
     key("cors_origins", r#"["https://www.example.com"]"#),
     key("token_ttl", r#""7d""#),
     key("admin_key_file", r#""/run/secrets/ropeline-admin-key""#),

@@ -44,7 +44,7 @@ pub use self::{
     span::{format as span_text, parse as parse_span},
 };
 use self::{
-    origin::web_origin,
+    origin::{web_host, web_origin},
     section::{Document, Section},
     value::{Wrong, address, duration_within, path, text, texts},
 };
@@ -73,6 +73,8 @@ pub struct Settings {
     pub public_url: Option<PublicUrl>,
     /// Proxies that are believed about whom they forward for.
     pub trusted_proxies: TrustedProxies,
+    /// Hosts, with a port where it is not the usual one, that the waiting page may send people to.
+    pub return_hosts: Vec<String>,
     /// Sites whose pages may call the API, exactly as browsers send them in `Origin`.
     pub cors_origins: Vec<String>,
     /// The operators' key; `None` means that the server makes one and keeps it in `data`.
@@ -171,6 +173,7 @@ impl Settings {
             store: StoreChoice::Embedded,
             public_url: None,
             trusted_proxies: TrustedProxies::default(),
+            return_hosts: Vec::new(),
             cors_origins: Vec::new(),
             admin_key: None,
             token_ttl: Duration::ZERO,
@@ -202,6 +205,9 @@ impl Settings {
             PublicUrl::parse(text(v)?).map(Some)
         });
         proxies::read(&mut file, &mut self.trusted_proxies);
+        file.set(&mut self.return_hosts, "return_hosts", |v| {
+            texts(v)?.into_iter().map(web_host).collect()
+        });
         file.set(&mut self.cors_origins, "cors_origins", |v| {
             texts(v)?.into_iter().map(web_origin).collect()
         });

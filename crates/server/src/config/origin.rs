@@ -55,6 +55,22 @@ pub(super) fn web_origin(text: &str) -> Result<String, Wrong> {
     Err(Wrong::meant(what, format!("\"{origin}\"")))
 }
 
+/// A host, with its port where that is not the usual one, exactly as an address has it.
+pub(super) fn web_host(text: &str) -> Result<String, Wrong> {
+    const SHAPE: &str = "must be a host and perhaps a port, without http://, path or *";
+    let small = text.to_ascii_lowercase();
+    let (host, port) = split_port(&small).ok_or_else(|| Wrong::new(SHAPE))?;
+    let meant = match port {
+        Some(port) if port != 80 && port != 443 => format!("{host}:{port}"),
+        Some(_) | None => host.to_owned(),
+    };
+    if meant == text {
+        return Ok(meant);
+    }
+    let what = "must be in small letters, and have no port where it is the usual one";
+    Err(Wrong::meant(what, format!("\"{meant}\"")))
+}
+
 /// A host and the port behind it, if both can be what they say.
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let bracket_end = authority.rfind(']').unwrap_or(0);
@@ -134,6 +150,40 @@ mod tests {
         ] {
             assert!(
                 web_origin(text).is_err_and(|wrong| wrong.instead.is_none()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_host_is_taken_as_addresses_have_it() {
+        for text in [
+            "tickets.example.com",
+            "localhost:3000",
+            "[::1]:81",
+            "127.0.0.1",
+        ] {
+            assert_eq!(web_host(text).as_deref(), Ok(text));
+        }
+        for (written, meant) in [
+            ("Shop.example", "shop.example"),
+            ("a.example:443", "a.example"),
+        ] {
+            let wrong = web_host(written).unwrap_err();
+            assert_eq!(wrong.instead, Some(format!("\"{meant}\"")), "{written}");
+        }
+        for text in [
+            "*",
+            "*.example.com",
+            "https://a.example",
+            "a.example/path",
+            "user@a.example",
+            "a.example:x",
+            "a b",
+            ".",
+        ] {
+            assert!(
+                web_host(text).is_err_and(|wrong| wrong.instead.is_none()),
                 "{text}"
             );
         }

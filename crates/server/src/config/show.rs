@@ -21,9 +21,8 @@ impl Settings {
     }
 
     fn file_lines(&self) -> Vec<String> {
-        let origins: Vec<_> = self.cors_origins.iter().map(|o| quoted(o)).collect();
         let proxies = self.trusted_proxies.networks().iter();
-        let proxies: Vec<_> = proxies.map(|network| format!("\"{network}\"")).collect();
+        let proxies: Vec<_> = proxies.map(ToString::to_string).collect();
         let mut lines = vec![
             format!("listen = \"{}\"", self.listen),
             format!("data = {}", quoted(&self.data.to_string_lossy())),
@@ -32,8 +31,9 @@ impl Settings {
         if let Some(url) = &self.public_url {
             lines.push(format!("public_url = {}", quoted(url.as_str())));
         }
-        lines.push(format!("trusted_proxies = [{}]", proxies.join(", ")));
-        lines.push(format!("cors_origins = [{}]", origins.join(", ")));
+        lines.push(format!("trusted_proxies = [{}]", list(&proxies)));
+        lines.push(format!("return_hosts = [{}]", list(&self.return_hosts)));
+        lines.push(format!("cors_origins = [{}]", list(&self.cors_origins)));
         lines.push(format!("token_ttl = \"{}\"", span::format(self.token_ttl)));
         lines.push(match self.admin_key {
             Some(_) => "# The admin key is given, and not shown.".into(),
@@ -118,6 +118,11 @@ fn login_lines(login: &LoginSettings) -> Vec<String> {
     }
     lines.push(format!("leeway = \"{}\"", span::format(login.leeway)));
     lines
+}
+
+fn list(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    texts.join(", ")
 }
 
 fn quoted(text: &str) -> String {

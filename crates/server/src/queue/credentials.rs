@@ -55,6 +55,16 @@ impl FromRequestParts<App> for Asking {
 }
 
 impl Asking {
+    /// Who asks for a page of a room: pages have no headers to send, only the cookie.
+    pub(crate) fn by_cookie(app: &App, room: RoomId, headers: &HeaderMap) -> Self {
+        let token = app.cookies.find(headers.get_all(COOKIE), room.as_str());
+        Self {
+            token: token.map(str::to_owned),
+            room: Some(room),
+            version: None,
+        }
+    }
+
     /// What a genuine token says, and the picture of its room, at least as new as what the client has
     /// seen; refused if the query names another room, or if the room was made anew since.
     pub(crate) async fn claims(&self, app: &App) -> Result<(Claims, Seen), ApiError> {

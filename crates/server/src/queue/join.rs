@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{
-    HeaderValue, StatusCode,
+    HeaderMap, HeaderValue, StatusCode,
     header::{COOKIE, SET_COOKIE},
     request::Parts,
 };
@@ -60,7 +60,8 @@ pub(crate) struct JoinHeaders {
 }
 
 /// Somebody who is answered with a place.
-struct Holding {
+#[derive(Debug)]
+pub(crate) struct Holding {
     claims: Claims,
     token: String,
     place: Place,
@@ -74,14 +75,24 @@ pub(crate) async fn join(
     Json(request): Json<JoinRequest>,
 ) -> Result<Response, ApiError> {
     let room = request.room.unwrap_or_else(RoomId::main);
+    let holding = hold(&app, room, request.user_id, &headers).await?;
+    Ok(answer(&app, &holding))
+}
+
+/// The place of whoever asks: the one in hand if it is live, else a new one.
+pub(crate) async fn hold(
+    app: &App,
+    room: RoomId,
+    user: Option<UserId>,
+    headers: &JoinHeaders,
+) -> Result<Holding, ApiError> {
     let seen = app.seen(&room)?;
     let identity = seen.view.header.policy.identity;
-    let caller = Caller::of(&app, identity, headers.bearer.as_deref(), request.user_id)?;
-    let holding = match resume(&app, &room, &headers, &caller, seen).await? {
-        Some(holding) => holding,
-        None => enter_line(&app, room, caller, headers.key).await?,
-    };
-    Ok(answer(&app, &holding))
+    let caller = Caller::of(app, identity, headers.bearer.as_deref(), user)?;
+    match resume(app, &room, headers, &caller, seen).await? {
+        Some(holding) => Ok(holding),
+        None => enter_line(app, room, caller, headers.key.clone()).await,
+    }
 }
 
 /// The place of the token in hand, if it is live and not somebody else's. With a login beside it, the
@@ -204,8 +215,16 @@ fn answer(app: &App, holding: &Holding) -> Response {
         status,
     } = holding;
     let view = PlaceView::of(token, claims, *place, seen, app.now());
-    let cookie = app.cookies.set(&claims.aud, token, app.token_ttl_s);
+    let cookie = holding.cookie(app);
     (*status, [(SET_COOKIE, cookie)], view.json()).into_response()
+}
+
+impl Holding {
+    /// The header that gives the token to the browser.
+    pub(crate) fn cookie(&self, app: &App) -> HeaderValue {
+        app.cookies
+            .set(&self.claims.aud, &self.token, app.token_ttl_s)
+    }
 }
 
 fn named(user: &UserId, key: Option<String>) -> Joiner {
@@ -234,7 +253,7 @@ impl FromRequestParts<App> for JoinHeaders {
         // Before the body is read.
         app.rates.join(Client::of(parts, app), app.now())?;
         let key = parts.headers.get(NAME).map(|value| match value.to_str() {
-            Ok(key) if (1..=255).contains(&key.len()) => Ok(key.to_owned()),
+            Ok(key) if is_key(key) => Ok(key.to_owned()),
             _ => Err(ApiError::Header {
                 name: NAME,
                 message: "1 to 255 visible ASCII characters",
@@ -244,7 +263,7 @@ impl FromRequestParts<App> for JoinHeaders {
             key: key.transpose()?,
             bearer: bearer(&parts.headers).map(Cow::into_owned),
             token: header_token(&parts.headers).map(str::to_owned),
-            cookies: parts.headers.get_all(COOKIE).into_iter().cloned().collect(),
+            cookies: cookies(&parts.headers),
         })
     }
 }
@@ -257,6 +276,29 @@ fn user_id_schema() -> RefOr<Schema> {
     let nothing = ObjectBuilder::new().schema_type(Type::Null);
     let any = OneOfBuilder::new().item(text).item(number).item(nothing);
     RefOr::T(any.build().into())
+}
+
+impl JoinHeaders {
+    /// What a form of the waiting page sends: its key as a field, the token as a cookie.
+    pub(crate) fn of_page(headers: &HeaderMap, key: Option<String>) -> Self {
+        Self {
+            key: key.filter(|key| is_key(key)),
+            bearer: None,
+            token: None,
+            cookies: cookies(headers),
+        }
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    (1..=255).contains(&text.len())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ')
+}
+
+fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
+    headers.get_all(COOKIE).into_iter().cloned().collect()
 }
 
 /// A user id as text, or as an integer that stands for its decimal text.

@@ -9,9 +9,9 @@ mod status;
 mod verify;
 
 pub(crate) use caller::bearer;
-pub(crate) use credentials::Cookies;
-pub(crate) use join::{JoinRequest, join};
-pub(crate) use leave::leave;
+pub(crate) use credentials::{Asking, Cookies};
+pub(crate) use join::{JoinHeaders, JoinRequest, hold, join};
+pub(crate) use leave::{depart, leave};
 pub(crate) use place::{EtaRange, Place, PlaceView};
 pub(crate) use status::status;
 pub(crate) use verify::verify;

@@ -209,6 +209,27 @@ impl<'a> PlaceView<'a> {
         JsonText(text)
     }
 
+    pub(crate) fn is_active(&self) -> bool {
+        self.expires_at.is_some()
+    }
+
+    pub(crate) fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    pub(crate) fn poll_after_ms(&self) -> u64 {
+        self.poll_after_ms
+    }
+
+    pub(crate) fn room_state(&self) -> &'static str {
+        self.room_state
+    }
+
+    /// The seconds between which the wait most likely ends, if it can be told.
+    pub(crate) fn eta_band(&self) -> Option<(u64, u64)> {
+        self.eta_range.as_ref().map(|range| (range.low, range.high))
+    }
+
     fn inside(self, pass: Pass, room_now: Timestamp, now: Timestamp) -> Self {
         let left = room_now.until(pass.expires_at);
         Self {

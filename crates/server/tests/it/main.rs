@@ -14,6 +14,7 @@ mod identity;
 mod login_resumes;
 mod logins;
 mod operate;
+mod pages;
 mod place;
 mod problems;
 mod rate;

@@ -95,6 +95,11 @@ fn each_wrong_value_of_the_file_is_told_why() {
             "must end after the host or port, without a path",
         ),
         (
+            "return_hosts = ['https://a.example']",
+            "return_hosts",
+            "must be a host and perhaps a port, without http://, path or *",
+        ),
+        (
             "cors_origins = 'https://a.example'",
             "cors_origins",
             "must be a list in brackets, not text",
@@ -231,7 +236,7 @@ pub(super) fn told(text: &str, key: &str, wrong: &str) {
 
 #[test]
 fn settings_of_later_versions_are_not_settings_yet() {
-    for key in ["return_hosts", "database", "admin_key"] {
+    for key in ["database", "admin_key"] {
         let errors = errors(&format!("{key} = 'x'"));
         assert_eq!(errors.problems()[0].key, key);
         assert_eq!(errors.problems()[0].wrong, "is not a setting");

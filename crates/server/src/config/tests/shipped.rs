@@ -9,6 +9,7 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.data, PathBuf::from("./data"));
     assert_eq!(settings.store, StoreChoice::Embedded);
     assert_eq!(settings.public_url, None);
+    assert!(settings.return_hosts.is_empty());
     assert!(settings.cors_origins.is_empty());
     assert_eq!(settings.admin_key, None);
     assert_eq!(settings.token_ttl, Duration::from_secs(7 * 86_400));
@@ -49,7 +50,7 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
         ("[login]", &keys::LOGIN),
         ("[rooms.main]", &keys::ROOM),
     ];
-    let lists = ["trusted_proxies", "cors_origins"];
+    let lists = ["trusted_proxies", "return_hosts", "cors_origins"];
     for (section, keys) in sections {
         let named = keys.iter().filter(|key| !key.example.is_empty());
         for key in named.filter(|key| !lists.contains(&key.name)) {
@@ -120,6 +121,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         data = 'C:\queue "x"'
         public_url = "https://t.example"
         trusted_proxies = ["10.0.0.0/8", "::1", "192.0.2.7"]
+        return_hosts = ["shop.example", "b.example:81"]
         cors_origins = ["https://a.example", "http://b.example:81"]
         token_ttl = "36h"
         limits = { connections_max = 7, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }

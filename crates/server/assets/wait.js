@@ -1,0 +1,214 @@
+// The waiting page: joins if there is no place, shows the place, moves on when it is its turn.
+
+import { join, leave } from "./line.js";
+import { memory } from "./memory.js";
+import { poll } from "./source.js";
+import { fill, words } from "./words.js";
+
+const PANELS = ["joining", "waiting", "admitted", "ended", "refused"];
+// Long enough to read that it is one's turn.
+const MOMENT_MS = 1_500;
+// A screen reader is told of numbers no more often than this.
+const SAY_MS = 20_000;
+const STALE_MS = 5_000;
+// A join without an answer is tried again after this, up to twice as late.
+const RETRY_MS = 2_000;
+
+const at = (id) => document.getElementById(id);
+const page = at("wait");
+const { room, return: returnTo } = page.dataset;
+const texts = JSON.parse(at("texts").textContent);
+const word = words(texts, document.documentElement.lang);
+const remembered = memory(room);
+const source = poll({ room, version: () => remembered.place()?.version ?? 0 });
+
+let panel = page.dataset.state;
+let hadPlace = false;
+let inTrouble = false;
+let said = { text: "", at: 0 };
+let countdown;
+let retrying;
+
+function show(name) {
+  if (name === panel) return;
+  panel = name;
+  page.dataset.state = name;
+  for (const id of PANELS) at(id).hidden = id !== name;
+  at("number").hidden = name !== "waiting";
+  // Whoever had the focus in a panel that is gone would be at the top of the page without knowing.
+  if (name !== "joining" && name !== "waiting") at(name).querySelector("h1").focus({ preventScroll: true });
+}
+
+function say(text, { now = false } = {}) {
+  if (text === said.text || (!now && Date.now() - said.at < SAY_MS)) return;
+  said = { text, at: Date.now() };
+  at("say").textContent = text;
+}
+
+function notice(text, trouble = false) {
+  const changed = at("notice").textContent !== text;
+  at("notice").textContent = text;
+  at("notice").hidden = !text;
+  at("notice").classList.toggle("trouble", trouble);
+  if (text && changed) say(text, { now: true });
+}
+
+function onPlace(place, now) {
+  hadPlace = true;
+  remembered.setEnded(null);
+  const seen = remembered.see(place);
+  if (place.status === "ACTIVE") return admitted(place);
+  waiting(place, seen, now);
+}
+
+function waiting(place, seen, now) {
+  const { ahead, behind, ordinal, etaRange, admitAt } = place;
+  const next = ahead === 0;
+  at("ahead").textContent = next ? texts.wait.next : word.number(ahead);
+  at("ahead").classList.toggle("word", next);
+  at("ahead").classList.toggle("long", ahead >= 100_000);
+  at("ahead-label").textContent = next
+    ? texts.wait.next_label
+    : ahead === 1
+      ? texts.wait.ahead_one
+      : texts.wait.ahead_many;
+  at("behind").textContent = word.people(behind);
+  at("ordinal").textContent = word.number(ordinal);
+  const eta = etaRange ? word.band(etaRange) : texts.wait.unknown_wait;
+  at("eta").textContent = eta;
+  at("at-row").hidden = !admitAt;
+  if (admitAt) {
+    at("at").dateTime = admitAt;
+    at("at").textContent = word.clock(Date.parse(admitAt) - now + Date.now());
+  }
+  // Being next is all of the way.
+  at("progress").max = seen.from + 1;
+  at("progress").value = seen.from - ahead + 1;
+  notice(roomNotice(place, now));
+  if (inTrouble) say(texts.wait.say_back, { now: true });
+  inTrouble = false;
+  say(next ? texts.wait.say_next : fill(texts.wait.say_ahead, { n: word.number(ahead), wait: eta }), {
+    now: panel !== "waiting",
+  });
+  document.title = next ? texts.wait.title_next : fill(texts.wait.title_ahead, { n: word.number(ahead) });
+  show("waiting");
+}
+
+function roomNotice({ asOf, roomState }, now) {
+  const asOfMs = Date.parse(asOf);
+  if (now - asOfMs > STALE_MS) return fill(texts.wait.stale, { time: word.exactClock(asOfMs - now + Date.now()) });
+  return { PAUSED: texts.wait.paused, CLOSED: texts.wait.closed, DRAINING: texts.wait.draining }[roomState] ?? "";
+}
+
+function admitted({ remainingSeconds }) {
+  const first = panel !== "admitted" || !countdown;
+  document.title = texts.wait.title_admitted;
+  show("admitted");
+  say(texts.wait.admitted, { now: true });
+  if (at("sure").open) at("sure").close("stay");
+  if (returnTo) {
+    source.stop();
+    if (first) countdown = setTimeout(() => location.replace(at("go").href), MOMENT_MS);
+    return;
+  }
+  countDown(performance.now() + remainingSeconds * 1_000);
+}
+
+function countDown(until) {
+  clearInterval(countdown);
+  const tick = () => {
+    const left = until - performance.now();
+    at("left").textContent = word.countdown(left);
+    // How it ended, the server knows.
+    if (left <= 0) watch();
+  };
+  tick();
+  countdown = setInterval(tick, 1_000);
+}
+
+function onEnd({ code, requestId }) {
+  if (code === "ROOM_NOT_FOUND") return refused({ code, requestId });
+  const was = hadPlace || (code !== "TOKEN_INVALID" && remembered.place());
+  const why = was ? (code === "TOKEN_INVALID" ? "elsewhere" : code) : remembered.ended();
+  if (why) ended(why);
+  else enter();
+}
+
+function ended(why) {
+  source.stop();
+  clearInterval(countdown);
+  hadPlace = false;
+  remembered.forget();
+  remembered.setEnded(why);
+  at("why").textContent = texts.wait[`ended_${why}`];
+  document.title = texts.wait.title_ended;
+  show("ended");
+  say(`${texts.wait.ended}. ${at("why").textContent}`, { now: true });
+}
+
+async function enter() {
+  clearTimeout(retrying);
+  remembered.setEnded(null);
+  countdown = undefined;
+  // A refused page that tries again by itself stays as it is until there is something new to say.
+  if (panel !== "refused") show("joining");
+  const { place, problem, waitMs, now } = await join(room, remembered);
+  if (place) {
+    watch(place.pollAfterMs);
+    onPlace(place, now);
+  } else if (problem) {
+    notice("");
+    refused(problem, waitMs);
+  } else {
+    onTrouble();
+    retrying = setTimeout(enter, RETRY_MS * (1 + Math.random()));
+  }
+}
+
+function refused({ code, requestId }, waitMs) {
+  at("refusal").textContent = texts.problem[code] ?? texts.problem.other;
+  at("reference").textContent = fill(texts.wait.reference, { code, id: requestId });
+  document.title = texts.wait.refused;
+  show("refused");
+  say(`${texts.wait.refused}. ${at("refusal").textContent}`, { now: true });
+  if (waitMs) retrying = setTimeout(enter, waitMs * (1 + 0.2 * Math.random()));
+}
+
+function onTrouble() {
+  inTrouble = true;
+  notice(texts.wait.trouble, true);
+}
+
+async function giveUp(why) {
+  source.stop();
+  const { done, problem } = await leave(room);
+  if (done || problem?.code === "TOKEN_INVALID") ended(why);
+  else {
+    onTrouble();
+    watch();
+  }
+}
+
+function watch(afterMs) {
+  source.start(onPlace, onEnd, onTrouble, afterMs);
+}
+
+at("leave").addEventListener("click", () => at("sure").showModal());
+at("sure").addEventListener("close", () => {
+  if (at("sure").returnValue === "leave") giveUp("left");
+  at("sure").returnValue = "";
+});
+at("finish")?.addEventListener("click", () => giveUp("finished"));
+at("again").addEventListener("click", enter);
+at("retry").addEventListener("click", enter);
+
+// From the home page's button: whoever asks for a new place is not told about the old one.
+if (location.hash === "#join") {
+  history.replaceState(null, "", location.pathname + location.search);
+  remembered.forget();
+  remembered.setEnded(null);
+}
+// The server has looked for a place already while it wrote this page.
+if (panel !== "joining") watch();
+else if (remembered.ended()) ended(remembered.ended());
+else enter();

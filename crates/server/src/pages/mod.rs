@@ -1,0 +1,14 @@
+//! Pages for people: the home page and the waiting page, in Korean and English.
+
+mod assets;
+mod home;
+mod page;
+mod return_to;
+mod span;
+mod text;
+mod wait;
+
+pub(crate) use assets::asset;
+pub(crate) use home::home;
+pub(crate) use return_to::ReturnRule;
+pub(crate) use wait::{join, leave, wait};
