@@ -5,9 +5,12 @@
 
 mod proxies;
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, SocketAddr},
+};
 
-use axum::extract::ConnectInfo;
+use axum::extract::{ConnectInfo, FromRequestParts};
 use http::{HeaderMap, request::Parts};
 
 pub use self::proxies::TrustedProxies;
@@ -28,6 +31,14 @@ pub(crate) struct Client {
 enum Route {
     Direct,
     Proxied,
+}
+
+impl FromRequestParts<App> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, app))
+    }
 }
 
 impl Client {

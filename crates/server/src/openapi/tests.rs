@@ -40,7 +40,10 @@ fn operations_routed() -> BTreeSet<String> {
 }
 
 /// Routes for people.
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 8] = [
+    "/admin",
+    "/admin/login",
+    "/admin/logout",
     " /",
     "/wait/{room}",
     "/wait/{room}/join",

@@ -33,8 +33,9 @@ macro_rules! asset {
     };
 }
 
-const ASSETS: [Asset; 8] = [
+const ASSETS: [Asset; 11] = [
     asset!("page.css", STYLE),
+    asset!("admin.css", STYLE),
     asset!("icon.svg", PICTURE),
     asset!("home.js", SCRIPT),
     asset!("wait.js", SCRIPT),
@@ -42,6 +43,8 @@ const ASSETS: [Asset; 8] = [
     asset!("line.js", SCRIPT),
     asset!("memory.js", SCRIPT),
     asset!("words.js", SCRIPT),
+    asset!("admin.js", SCRIPT),
+    asset!("plot.js", SCRIPT),
 ];
 
 static DIGEST: LazyLock<String> = LazyLock::new(|| {

@@ -1,5 +1,6 @@
-//! Pages for people: the home page and the waiting page, in Korean and English.
+//! Pages for people: the home page, the waiting page and the operators' page, in Korean and English.
 
+mod admin;
 mod assets;
 mod home;
 mod page;
@@ -8,6 +9,7 @@ mod span;
 mod text;
 mod wait;
 
+pub(crate) use admin::{admin, log_in, log_out};
 pub(crate) use assets::asset;
 pub(crate) use home::home;
 pub(crate) use return_to::ReturnRule;

@@ -21,6 +21,7 @@ use self::{here::Here, picture::Picture};
 use super::page::Page;
 use crate::{
     app::App,
+    client::Client,
     error::ApiError,
     queue::{Asking, JoinHeaders, Place, PlaceView, depart, hold},
 };
@@ -58,6 +59,7 @@ pub(crate) async fn join(
     State(app): State<App>,
     page: Page,
     id: RequestId,
+    client: Client,
     Path(room): Path<String>,
     headers: HeaderMap,
     Form(sent): Form<Sent>,
@@ -65,6 +67,9 @@ pub(crate) async fn join(
     let Some(here) = Here::plain(&app, &room, sent.return_to.as_deref()) else {
         return no_room(page);
     };
+    if let Err(error) = app.rates.join(client, app.now()) {
+        return Picture::refused(error, page, &id).render(page, &here);
+    }
     let joining = JoinHeaders::of_page(&headers, sent.key);
     match hold(&app, here.room.clone(), None, &joining).await {
         Ok(holding) => {
