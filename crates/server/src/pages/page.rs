@@ -47,6 +47,10 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("base.html", include_str!("../../templates/base.html")),
         ("home.html", include_str!("../../templates/home.html")),
         ("wait.html", include_str!("../../templates/wait.html")),
+        (
+            "join_form.html",
+            include_str!("../../templates/join_form.html"),
+        ),
         ("no_room.html", include_str!("../../templates/no_room.html")),
     ] {
         let added = templates.add_template(name, source);
