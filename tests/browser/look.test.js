@@ -96,7 +96,7 @@ story("a screen reader hears the place, and not each second", undefined, async (
   const other = await server.join();
   const page = await open(await visitor(), `${server.url}/wait/main`);
   await sees(page, "waiting");
-  assert.match(await text(page, "say"), /^1 people ahead|^1 person ahead/);
+  assert.match(await text(page, "say"), /^1 person ahead of you/);
   const before = await text(page, "say");
   await server.leave(other.token);
   await page.waitForFunction(() => document.getElementById("ahead").textContent === "Next");

@@ -87,7 +87,7 @@ function waiting(place, seen, now) {
   notice(roomNotice(place, now));
   if (inTrouble) say(texts.wait.say_back, { now: true });
   inTrouble = false;
-  say(next ? texts.wait.say_next : fill(texts.wait.say_ahead, { n: word.number(ahead), wait: eta }), {
+  say(next ? texts.wait.say_next : fill(texts.wait.say_ahead, { people: word.people(ahead), wait: eta }), {
     now: panel !== "waiting",
   });
   document.title = next ? texts.wait.title_next : fill(texts.wait.title_ahead, { n: word.number(ahead) });

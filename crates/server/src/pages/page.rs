@@ -49,6 +49,10 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("wait.html", include_str!("../../templates/wait.html")),
         ("login.html", include_str!("../../templates/login.html")),
         ("admin.html", include_str!("../../templates/admin.html")),
+        (
+            "join_form.html",
+            include_str!("../../templates/join_form.html"),
+        ),
         ("no_room.html", include_str!("../../templates/no_room.html")),
     ] {
         let added = templates.add_template(name, source);
