@@ -1,5 +1,7 @@
 // What the tests have in common: a server and a browser for each test, and words for what a visitor sees.
 
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { launch, visit } from "./chromium.js";
 import { Ropeline } from "./ropeline.js";
@@ -51,4 +53,14 @@ export async function says(page, id, wanted) {
 export async function token({ context }, room = "main") {
   const cookies = await context.cookies();
   return cookies.find(({ name }) => name === `rl_${room}`)?.value;
+}
+
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+// What axe-core has against a page.
+export async function violations(page) {
+  // Through the debugger, so that the page's own policy stays as it is.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }

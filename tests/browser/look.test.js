@@ -1,16 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { open, sees, story, text, token } from "./given.js";
-
-const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-async function violations(page) {
-  // Through the debugger, so that the page's own policy stays as it is.
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-}
+import { open, sees, story, text, token, violations } from "./given.js";
 
 for (const [locale, colorScheme] of [["en-US", "light"], ["en-US", "dark"], ["ko-KR", "light"], ["ko-KR", "dark"]]) {
   story(`every state is accessible and keeps to itself (${locale}, ${colorScheme})`, undefined, async ({ server, visitor }) => {

@@ -80,8 +80,17 @@ export class Ropeline {
   }
 
   async room(name = "main") {
+    return this.operate("GET", name);
+  }
+
+  // An operator's word to a room.
+  async tell(word, name = "main") {
+    return this.operate("POST", `${name}/${word}`);
+  }
+
+  async operate(method, path) {
     const headers = { Authorization: `Bearer ${ADMIN_KEY}` };
-    const answer = await fetch(`${this.url}/api/v1/admin/rooms/${name}`, { headers });
+    const answer = await fetch(`${this.url}/api/v1/admin/rooms/${path}`, { method, headers });
     return answer.json();
   }
 }
