@@ -87,7 +87,7 @@ story("a page of another site cannot use an operator's session", SLOW, async ({ 
   assert.equal((await server.room()).state, "OPEN");
 });
 
-story("the waiting page tells of a pause and of a room that closes", SLOW, async ({ server, visitor }) => {
+story("the waiting page tells of a pause and of a room that closes", undefined, async ({ server, visitor }) => {
   await server.join();
   const page = await open(await visitor(), `${server.url}/wait/main`);
   await sees(page, "waiting");

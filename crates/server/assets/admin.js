@@ -95,7 +95,7 @@ function showStats(stats) {
 
 function plot(into, name, draw, now) {
   const svg = into.querySelector(`[data-plot="${name}"]`);
-  const caption = svg.parentElement.querySelector("figcaption").textContent;
+  const caption = svg.parentElement.querySelector("figcaption span").textContent;
   svg.setAttribute("aria-label", fill(texts.admin.plot_says, { what: caption, n: word.number(now) }));
   draw(svg);
 }

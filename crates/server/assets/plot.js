@@ -21,10 +21,18 @@ function scale(points, top) {
   return { x, y };
 }
 
+// What the top of a plot stands for.
+function label(svg, top) {
+  const caption = svg.parentElement.querySelector("figcaption small");
+  caption.textContent = top ? new Intl.NumberFormat(document.documentElement.lang).format(top) : "";
+}
+
 // A line with what is under it; `cap` is a limit that it must not pass.
 export function line(svg, points, cap = 0) {
   if (points.length < 2) return svg.replaceChildren();
-  const { x, y } = scale(points, Math.max(cap, ...points.map((point) => point.value)));
+  const top = Math.max(cap, ...points.map((point) => point.value));
+  label(svg, top);
+  const { x, y } = scale(points, top);
   const path = points.map(({ at, value }) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" L");
   const parts = [
     shape("path", { d: `M0,${HEIGHT} L${path} L${WIDTH},${HEIGHT} Z` }, "area"),
@@ -35,7 +43,7 @@ export function line(svg, points, cap = 0) {
 }
 
 // How much a total grew, in so many bars.
-export function bars(svg, points, count = 60) {
+export function bars(svg, points, count = 30) {
   if (points.length < 2) return svg.replaceChildren();
   const from = points[0].at;
   const width = (points[points.length - 1].at - from) / count;
@@ -45,10 +53,11 @@ export function bars(svg, points, count = 60) {
     grown[slot] += Math.max(0, points[i].value - points[i - 1].value);
   }
   const top = Math.max(1, ...grown);
+  label(svg, Math.max(...grown));
   const step = WIDTH / count;
   const drawn = grown.map((value, i) => {
     const height = (value / top) * (HEIGHT - ROOM);
-    return shape("rect", { x: i * step, y: HEIGHT - height, width: step * 0.8, height }, "bar");
+    return shape("rect", { x: i * step, y: HEIGHT - height, width: step * 0.7, height }, "column");
   });
   svg.replaceChildren(...drawn);
 }
