@@ -13,12 +13,14 @@ mod logins;
 mod nginx;
 mod plan;
 mod process;
+mod room;
 mod small_disk;
 mod tidy;
 mod time;
 mod usage;
 mod visitor;
 mod wait;
+mod watch;
 
 use std::{
     fs,

@@ -36,7 +36,7 @@ fn series(waiting: u64, active: u64) -> Value {
     (0..=14).map(point).collect()
 }
 
-fn stats(series: Value) -> Value {
+fn stats(series: &Value) -> Value {
     json!({
         "room": "main", "state": "OPEN", "asOf": "2026-11-20T09:14:00.000Z", "since": null,
         "waiting": 0, "active": 0, "aside": 0, "door": 0,
@@ -59,7 +59,7 @@ fn look(waiting: u64, active: u64, stats: Value) -> Look {
 }
 
 fn screen() -> Screen {
-    let look = look(1_208, 200, stats(series(1_208, 200)));
+    let look = look(1_208, 200, stats(&series(1_208, 200)));
     Screen::new("http://127.0.0.1:8080".into(), look)
 }
 
@@ -91,7 +91,7 @@ fn a_large_terminal_shows_it_larger() {
 
 #[test]
 fn a_line_of_millions_fits_into_its_card() {
-    let mut look = look(3_456_789, 1_200_000, stats(series(3_456_789, 1_200_000)));
+    let mut look = look(3_456_789, 1_200_000, stats(&series(3_456_789, 1_200_000)));
     look.room.policy.active_max = Some(2_000_000);
     let picture = picture(&Screen::new("http://a.example".into(), look), 80, 24);
     assert_eq!(picture, include_str!("pictures/millions.txt"));
@@ -99,7 +99,7 @@ fn a_line_of_millions_fits_into_its_card() {
 
 #[test]
 fn a_server_that_has_just_started_has_no_history() {
-    let look = look(0, 0, stats(json!([])));
+    let look = look(0, 0, stats(&json!([])));
     let picture = picture(&Screen::new("http://a.example".into(), look), 80, 24);
     assert_eq!(picture, include_str!("pictures/empty.txt"));
 }
@@ -142,7 +142,7 @@ fn a_server_that_is_away_leaves_its_last_figures() {
         " AWAY, figures of 09:14:00, next try in 4s: cannot reach it"
     );
     assert!(away.contains("1,208"), "{away}");
-    screen.hear(News::Seen(Box::new(look(7, 0, stats(json!([]))))));
+    screen.hear(News::Seen(Box::new(look(7, 0, stats(&json!([]))))));
     assert_eq!(screen.footer, Footer::Keys);
 }
 
@@ -201,10 +201,10 @@ fn what_came_of_a_key_is_shown_for_a_while() {
     let mut screen = screen();
     screen.hear(News::Told("main is paused".into()));
     for _ in 0..5 {
-        screen.hear(News::Seen(Box::new(look(7, 0, stats(json!([]))))));
+        screen.hear(News::Seen(Box::new(look(7, 0, stats(&json!([]))))));
         assert!(picture(&screen, 80, 24).contains("main is paused"));
     }
-    screen.hear(News::Seen(Box::new(look(7, 0, stats(json!([]))))));
+    screen.hear(News::Seen(Box::new(look(7, 0, stats(&json!([]))))));
     assert_eq!(screen.footer, Footer::Keys);
 }
 
