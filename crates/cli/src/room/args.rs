@@ -71,7 +71,7 @@ pub(super) enum RoomCommand {
     Open(Named),
     /// Take no joins; the line goes on
     Close(Named),
-    /// Take no joins, for good once the room is empty
+    /// Take no joins, and be closed once empty
     Drain(Named),
     /// Put everybody out, in line and inside
     Reset(ConfirmedArgs),

@@ -43,7 +43,7 @@ pub(super) fn state_in_words(state: &str) -> &str {
         "OPEN" => "open",
         "PAUSED" => "paused: nobody is let in, joins wait",
         "CLOSED" => "closed: no joins, the line goes on",
-        "DRAINING" => "draining: no joins, closed for good once empty",
+        "DRAINING" => "draining: no joins, closed once empty",
         other => other,
     }
 }

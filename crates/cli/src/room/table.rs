@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use ropeline_server::config::span_text;
+
 use super::{
     desk::Desk,
     trouble::Trouble,
     views::{Estimate, Room},
 };
 use crate::units::{grouped, spoken};
-use ropeline_server::config::span_text;
 
 /// Each wait is a question of its own, and a server takes 600 a minute.
 const WAITS_MAX: usize = 200;

@@ -147,11 +147,11 @@ fn room_list(screen: &Screen, width: u16) -> Line<'_> {
 }
 
 fn footer<'a>(screen: &'a Screen, palette: &Palette) -> Line<'a> {
-    match (screen.mode, &screen.footer) {
-        (Mode::Asking(word), _) => {
+    match (&screen.mode, &screen.footer) {
+        (Mode::Asking(room, word), _) => {
             let what = match word {
-                Word::Admit(count) => format!("Let {count} more into {}?", screen.room.id),
-                _ => format!("Do this to {}?", screen.room.id),
+                Word::Admit(count) => format!("Let {count} more into {room}?"),
+                _ => format!("Do this to {room}?"),
             };
             Line::styled(format!(" {what} y: yes, any other key: no"), palette.warn)
         }

@@ -78,17 +78,18 @@ fn line(room: &Room, stats: &Stats) -> String {
         ("room", room.id.to_string()),
         ("state", room.state.clone()),
         ("waiting", room.waiting.to_string()),
-        ("inside", inside(room).replace(',', "")),
-        ("joined/min", rate(rates.joined).replace(',', "")),
-        ("admitted/min", rate(rates.admitted).replace(',', "")),
-        ("left/min", rate(rates.departed).replace(',', "")),
-        ("gave_up/min", rate(rates.left).replace(',', "")),
+        ("inside", inside(room)),
+        ("joined/min", rate(rates.joined)),
+        ("admitted/min", rate(rates.admitted)),
+        ("left/min", rate(rates.departed)),
+        ("gave_up/min", rate(rates.left)),
         ("next_wait", wait),
-        ("p50", p50.replace(' ', "")),
-        ("p90", p90.replace(' ', "")),
+        ("p50", p50),
+        ("p90", p90),
         ("in_band", band),
     ];
-    let fields = fields.map(|(name, value)| format!("{name}={value}"));
+    // For programs that split at blanks and read numbers.
+    let fields = fields.map(|(name, value)| format!("{name}={}", value.replace([',', ' '], "")));
     format!("{} {}\n", second(stats.as_of), fields.join(" "))
 }
 

@@ -1,6 +1,6 @@
 //! What the live view knows and is about; no drawing, no asking.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use ropeline_core::RoomId;
 
@@ -27,10 +27,11 @@ pub(super) struct Screen {
     pub(super) footer: Footer,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mode {
     Watching,
-    Asking(Word),
+    /// About the room that was looked at when the key was pressed, whatever is looked at by the time of the yes.
+    Asking(RoomId, Word),
     Help,
 }
 
@@ -83,19 +84,15 @@ impl Screen {
     }
 
     pub(super) fn press(&mut self, key: Key) -> Step {
-        match (self.mode, key) {
+        match (mem::replace(&mut self.mode, Mode::Watching), key) {
             (_, Key::Quit) => Step::Quit,
-            (Mode::Asking(word), Key::Yes) => {
-                self.mode = Mode::Watching;
-                Step::Ask(Wish::Tell(self.room.id.clone(), word))
-            }
+            (Mode::Asking(room, word), Key::Yes) => Step::Ask(Wish::Tell(room, word)),
             // Every other key is no, and closes the help.
-            (Mode::Asking(_) | Mode::Help, _) => {
-                self.mode = Mode::Watching;
-                Step::Stay
-            }
+            (Mode::Asking(..) | Mode::Help, _) => Step::Stay,
             (Mode::Watching, Key::Help) => self.turn_to(Mode::Help),
-            (Mode::Watching, Key::Admit) => self.turn_to(Mode::Asking(Word::Admit(MORE))),
+            (Mode::Watching, Key::Admit) => {
+                self.turn_to(Mode::Asking(self.room.id.clone(), Word::Admit(MORE)))
+            }
             (Mode::Watching, Key::Pause) => {
                 Step::Ask(Wish::Tell(self.room.id.clone(), self.pause_or_resume()))
             }

@@ -164,6 +164,19 @@ fn more_are_let_in_only_after_a_yes() {
 }
 
 #[test]
+fn a_yes_is_for_the_room_that_the_question_named() {
+    let mut screen = screen();
+    screen.press(Key::Admit);
+    let mut other = look(0, 0, stats(&json!([])));
+    other.room = other.rooms[0].clone();
+    screen.hear(News::Seen(Box::new(other)));
+    assert_eq!(screen.room.id.as_str(), "album-sale");
+    assert!(picture(&screen, 80, 24).contains("more into main?"));
+    let told = Step::Ask(Wish::Tell(RoomId::main(), Word::Admit(10)));
+    assert_eq!(screen.press(Key::Yes), told);
+}
+
+#[test]
 fn the_same_key_pauses_and_resumes() {
     let mut screen = screen();
     let main = RoomId::main;
