@@ -14,6 +14,7 @@ mod nginx;
 mod plan;
 mod process;
 mod room;
+mod room_server;
 mod small_disk;
 mod tidy;
 mod time;

@@ -88,7 +88,9 @@ impl Screen {
             (_, Key::Quit) => Step::Quit,
             (Mode::Asking(room, word), Key::Yes) => Step::Ask(Wish::Tell(room, word)),
             // Every other key is no, and closes the help.
-            (Mode::Asking(..) | Mode::Help, _) => Step::Stay,
+            (Mode::Asking(..) | Mode::Help, _) | (Mode::Watching, Key::Yes | Key::Other) => {
+                Step::Stay
+            }
             (Mode::Watching, Key::Help) => self.turn_to(Mode::Help),
             (Mode::Watching, Key::Admit) => {
                 self.turn_to(Mode::Asking(self.room.id.clone(), Word::Admit(MORE)))
@@ -98,7 +100,6 @@ impl Screen {
             }
             (Mode::Watching, Key::NextRoom) => self.switch(1),
             (Mode::Watching, Key::PreviousRoom) => self.switch(self.rooms.len().saturating_sub(1)),
-            (Mode::Watching, Key::Yes | Key::Other) => Step::Stay,
         }
     }
 
