@@ -31,7 +31,10 @@ impl Drop for Canvas {
     fn drop(&mut self) {
         // A terminal that is gone cannot be restored, and need not be.
         self.0.show_cursor().ok();
-        ratatui::try_restore().ok();
+        // After a panic it is restored already, and doing it twice would put the cursor back above the message.
+        if !thread::panicking() {
+            ratatui::try_restore().ok();
+        }
     }
 }
 
