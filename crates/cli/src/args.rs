@@ -11,7 +11,8 @@ use clap::{
 use ropeline_server::config::Overrides;
 
 use crate::{
-    config::ConfigCommand, health::HealthArgs, keys::KeysCommand, load::LoadCommand, plan::PlanArgs,
+    config::ConfigCommand, health::HealthArgs, keys::KeysCommand, load::LoadCommand,
+    plan::PlanArgs, room::RoomArgs,
 };
 
 /// Ropeline, a self-hosted virtual waiting room.
@@ -39,6 +40,11 @@ pub(crate) enum Command {
     Keys(KeysCommand),
     /// Work out how many to let in from what your service bears
     Plan(PlanArgs),
+    /// Watch and steer the rooms of a running server
+    ///
+    /// The server is the one of the settings, and the key the one in its data directory. For a server elsewhere give
+    /// --url, and the key by the variable `ROPELINE_ADMIN_KEY` or by --admin-key-file.
+    Room(RoomArgs),
     /// Send visitors to a server, and judge what they are answered
     #[command(subcommand)]
     Load(LoadCommand),

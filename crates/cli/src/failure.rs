@@ -5,7 +5,7 @@ use std::{error::Error, fmt, io};
 use ropeline_core::plan::PlanError;
 use ropeline_server::config::ConfigErrors;
 
-use crate::http::HttpError;
+use crate::{http::HttpError, room::Trouble};
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -25,6 +25,12 @@ pub(crate) enum Failure {
     NotReady(String),
     /// The crowd was answered wrongly, or not served at all.
     Crowd(String),
+    /// A server did not do what an operator wanted.
+    Room(Trouble),
+    /// What was typed makes no sense, or was not confirmed.
+    Usage(String),
+    /// The terminal cannot be drawn on.
+    Terminal(io::Error),
 }
 
 impl fmt::Display for Failure {
@@ -43,7 +49,12 @@ impl fmt::Display for Failure {
             Self::Server(error) => write!(f, "{error}"),
             Self::Plan(error) => write!(f, "{}", crate::plan::advice(*error)),
             Self::Http(error) => write!(f, "{error}"),
-            Self::NotReady(text) | Self::Crowd(text) => f.write_str(text),
+            Self::NotReady(text) | Self::Crowd(text) | Self::Usage(text) => f.write_str(text),
+            Self::Room(trouble) => write!(f, "{trouble}"),
+            Self::Terminal(error) => write!(
+                f,
+                "this terminal cannot be drawn on: {error}\n`ropeline room watch | cat` prints lines instead."
+            ),
         }
     }
 }

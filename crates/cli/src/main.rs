@@ -11,6 +11,7 @@ mod logging;
 mod open_files;
 mod output;
 mod plan;
+mod room;
 mod serve;
 mod units;
 
@@ -44,6 +45,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Keys(command) => keys::run(&command, &overrides),
         Command::Plan(args) => plan::run(&args),
         Command::Load(command) => load::run(command, &overrides),
+        Command::Room(args) => room::run(args, &overrides),
         Command::Health(args) => health::run(args, &overrides),
     }
 }

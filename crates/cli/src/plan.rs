@@ -182,11 +182,15 @@ fn section(args: &PlanArgs, plan: &Plan) -> String {
 }
 
 fn while_running(args: &PlanArgs, plan: &Plan) -> String {
+    let cap = match plan.active_max {
+        Some(cap) => format!(" active_max={cap}"),
+        None => String::new(),
+    };
     format!(
-        "Or while the server runs:\n\ncurl -X PATCH http://127.0.0.1:8080/api/v1/admin/rooms/{} \\\n  \
-         -H 'Authorization: Bearer <admin key>' -H 'Content-Type: application/json' \\\n  -d '{}'\n",
+        "Or while the server runs:\n\nropeline room set {} every={} batch={}{cap}\n",
         args.room,
-        policy_json(args, plan)
+        span_text(args.every),
+        plan.batch
     )
 }
 

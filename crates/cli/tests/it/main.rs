@@ -13,12 +13,15 @@ mod logins;
 mod nginx;
 mod plan;
 mod process;
+mod room;
+mod room_server;
 mod small_disk;
 mod tidy;
 mod time;
 mod usage;
 mod visitor;
 mod wait;
+mod watch;
 
 use std::{
     fs,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Shell;
+use crate::{Shell, history::STILL_ROOM, process::Site};
 
 fn plan(line: &str) -> String {
     Shell::new().ropeline(&format!("plan {line}")).result()
@@ -32,9 +32,7 @@ batch = 2200
 
 Or while the server runs:
 
-curl -X PATCH http://127.0.0.1:8080/api/v1/admin/rooms/main \\
-  -H 'Authorization: Bearer <admin key>' -H 'Content-Type: application/json' \\
-  -d '{\"batch\":2200,\"every\":\"10s\"}'
+ropeline room set main every=10s batch=2200
 "
     );
 }
@@ -120,4 +118,17 @@ fn figures_that_are_none_are_a_usage_error() {
     ] {
         shell.ropeline(&format!("plan {line}")).complaint(2);
     }
+}
+
+#[test]
+fn the_line_for_a_running_server_is_one_that_it_takes() {
+    let site = Site::new(STILL_ROOM);
+    let _server = site.start();
+    let text = plan("--tps 1000 --calls 3 --every 10s --stay 4m");
+    let (_, line) = text.split_once("\nropeline room set ").expect("a line");
+    let changed = site.ropeline(&format!("room set {line}")).result();
+    assert_eq!(
+        changed,
+        "every: 30d -> 10s\nbatch: 1 -> 3333\nactive_max: no limit -> 79992\n"
+    );
 }

@@ -148,7 +148,8 @@ impl Site {
         self.directory.path().join("test.toml")
     }
 
-    fn command(&self, line: &str) -> Command {
+    /// A command of the same site, to be started.
+    pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = match &self.small_disk {
             None => Command::new(ROPELINE),
             Some(disk) => disk.command(ROPELINE),

@@ -37,6 +37,7 @@ pub use self::{
     figures::{difference, summary},
     log::{LogFormat, LogSettings},
     login::{LoginKeyFile, LoginKeys, LoginSettings, LoginSource, check_identity},
+    nearest::nearest,
     origin::PublicUrl,
     overrides::Overrides,
     problem::{ConfigErrors, Origin, Problem},

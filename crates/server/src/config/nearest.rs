@@ -1,10 +1,7 @@
 //! Which word was meant.
 
 /// The word that is nearest to what was written, if any is near enough to be meant.
-pub(super) fn nearest<'a>(
-    written: &str,
-    words: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters wrong is still a slip; more is another word.
     let distance_max = written.chars().count().div_ceil(3);
     words
