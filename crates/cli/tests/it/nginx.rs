@@ -151,6 +151,18 @@ fn entered(reply: &Reply, user: &str) {
 }
 
 #[test]
+fn the_waiting_page_leads_back_to_where_the_visitor_wanted_to_be() {
+    let front = Front::start();
+    let mut client = front.client();
+    let sent = client.send(&Ask::get("/concert?id=3&seat=a+b"));
+    let place = sent.header("location").expect("to the waiting page");
+    let page = client.send(&Ask::get(place));
+    let page = String::from_utf8_lossy(&page.body).replace("&#x2f;", "/");
+    let back = "data-return=\"/concert?id=3&amp;seat=a+b\"";
+    assert!(page.contains(back), "{page}");
+}
+
+#[test]
 fn nobody_reaches_the_service_without_a_pass_and_who_has_one_does() {
     let front = Front::start();
     let mut client = front.client();

@@ -36,6 +36,8 @@ impl Here {
             from: 0,
             left: false,
         };
+        let (query, plain_return) = split_return(query);
+        here.return_to = plain_return.and_then(|address| app.returns.judge(address));
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
                 "return" => here.return_to = app.returns.judge(&value),
@@ -75,6 +77,52 @@ impl Here {
         match query.finish() {
             query if query.is_empty() => format!("/wait/{}", self.room),
             query => format!("/wait/{}?{query}", self.room),
+        }
+    }
+}
+
+/// The query without an address that ends it as it is, and that address. Proxies such as nginx cannot write
+/// one address inside another in any other way: what follows `return=/` belongs to it, `&` and `+` included.
+/// An address that was written as it should be begins with `%2F` or `http%3A`, and is none of these.
+fn split_return(query: &str) -> (&str, Option<&str>) {
+    let starts = query.match_indices("return=").find_map(|(at, name)| {
+        let first = at == 0 || query.as_bytes()[at - 1] == b'&';
+        let address = &query[at + name.len()..];
+        let plain = ["/", "http://", "https://"]
+            .iter()
+            .any(|start| address.starts_with(start));
+        (first && plain).then_some((at, address))
+    });
+    match starts {
+        Some((at, address)) => (&query[..at], Some(address)),
+        None => (query, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_return;
+
+    #[test]
+    fn an_address_at_the_end_is_taken_as_it_is() {
+        for (query, rest, address) in [
+            ("return=/x?a=1&b=2+3", "", Some("/x?a=1&b=2+3")),
+            ("nojs=1&return=/x&lang=ko", "nojs=1&", Some("/x&lang=ko")),
+            (
+                "return=https://a.example/?b=%2F",
+                "",
+                Some("https://a.example/?b=%2F"),
+            ),
+            (
+                "return=%2Fx%3Fa%3D1&lang=ko",
+                "return=%2Fx%3Fa%3D1&lang=ko",
+                None,
+            ),
+            ("noreturn=/x", "noreturn=/x", None),
+            ("return=javascript:x", "return=javascript:x", None),
+            ("", "", None),
+        ] {
+            assert_eq!(split_return(query), (rest, address), "{query}");
         }
     }
 }
