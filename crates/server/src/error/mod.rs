@@ -1,0 +1,218 @@
+//! What can go wrong, and how it looks to a client. Status codes appear here and nowhere else.
+
+mod kinds;
+
+use std::{borrow::Cow, time::Duration};
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header::WWW_AUTHENTICATE};
+use ropeline_core::{Ending, FieldError, RoomId};
+use ropeline_store::StoreError;
+use ropeline_web::{INVALID_REQUEST, Kind, Problem};
+
+pub use self::kinds::{
+    CATALOGUE, DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED,
+    NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
+    STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
+    VISITOR_NOT_FOUND,
+};
+
+/// When to try a join again that the store could not take.
+const RETRY_STORE: Duration = Duration::from_secs(2);
+/// When to try a join again that found the line full.
+const RETRY_FULL: Duration = Duration::from_secs(30);
+
+/// Why a request was not done.
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    TokenInvalid,
+    TokenEnded(Ending),
+    NotAdmitted {
+        position: u64,
+        poll_after_ms: u64,
+    },
+    Duplicated,
+    NoSuchRoom(RoomId),
+    RoomClosed,
+    RoomFull,
+    KeyReused,
+    Unauthorized,
+    RoomExists,
+    RoomRequired,
+    NoSuchVisitor,
+    Policy(Vec<FieldError>),
+    RateLimited(Duration),
+    LoginRequired,
+    LoginInvalid,
+    Field {
+        field: &'static str,
+        message: String,
+    },
+    Header {
+        name: &'static str,
+        message: &'static str,
+    },
+    Store(StoreError),
+}
+
+impl ApiError {
+    /// What kind of problem it is.
+    pub(crate) fn kind(&self) -> &'static Kind {
+        match self {
+            Self::TokenInvalid => &TOKEN_INVALID,
+            Self::TokenEnded(Ending::Done) => &TOKEN_EXPIRED,
+            Self::TokenEnded(Ending::Gone) => &TOKEN_NOT_FOUND,
+            Self::NotAdmitted { .. } => &NOT_ADMITTED,
+            Self::Duplicated => &DUPLICATED_TOKEN,
+            Self::NoSuchRoom(_) => &ROOM_NOT_FOUND,
+            Self::RoomClosed => &ROOM_CLOSED,
+            Self::RoomFull => &ROOM_FULL,
+            Self::KeyReused => &IDEMPOTENCY_KEY_REUSED,
+            Self::Unauthorized => &UNAUTHORIZED,
+            Self::RoomExists => &ROOM_EXISTS,
+            Self::RoomRequired => &ROOM_REQUIRED,
+            Self::NoSuchVisitor => &VISITOR_NOT_FOUND,
+            Self::RateLimited(_) => &RATE_LIMITED,
+            Self::LoginRequired => &LOGIN_REQUIRED,
+            Self::LoginInvalid => &LOGIN_INVALID,
+            Self::Policy(_) | Self::Field { .. } | Self::Header { .. } => &INVALID_REQUEST,
+            Self::Store(_) => &STORE_UNAVAILABLE,
+        }
+    }
+
+    /// As answered at the gate, where proxies understand only 401 and 403.
+    pub(crate) fn at_gate(self) -> Problem {
+        match self {
+            Self::TokenEnded(Ending::Gone) | Self::NoSuchRoom(_) => {
+                Problem::from(self).status(StatusCode::UNAUTHORIZED)
+            }
+            error => error.into(),
+        }
+    }
+}
+
+impl From<FieldError> for ApiError {
+    fn from(error: FieldError) -> Self {
+        Self::Policy(vec![error])
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NoSuchRoom(room) => Self::NoSuchRoom(room),
+            error => Self::Store(error),
+        }
+    }
+}
+
+impl ApiError {
+    /// What a person is told to do about it.
+    fn detail(&self) -> Cow<'static, str> {
+        let text = match self {
+            Self::TokenInvalid => {
+                "Send the token that joining gave you in X-Queue-Token, or join again."
+            }
+            Self::TokenEnded(Ending::Done) => {
+                "This pass ran out or was finished. Join again for a new place."
+            }
+            Self::TokenEnded(Ending::Gone) => {
+                "This place was given up, revoked, or missed its turn for good. Join again for a new one."
+            }
+            Self::NotAdmitted { .. } => "It is not this visitor's turn yet.",
+            Self::Duplicated => "Send the queue token of that place to go on with it.",
+            Self::NoSuchRoom(room) => return format!("There is no room {room}.").into(),
+            Self::RoomClosed => "This room takes nobody new.",
+            Self::RoomFull => "The line is as long as it may be. Try again later.",
+            Self::KeyReused => {
+                "Use a new Idempotency-Key for each request that is not a repetition."
+            }
+            Self::Unauthorized => "Send the admin key as `Authorization: Bearer <key>`.",
+            Self::LoginRequired => {
+                "Log in at the site, and send its login token as `Authorization: Bearer <token>`."
+            }
+            Self::LoginInvalid => {
+                "The token behind `Authorization: Bearer` is not a login that is valid here now. Log in again."
+            }
+            Self::RoomExists => "Change it with PATCH, or delete it first to begin again.",
+            Self::RoomRequired => "The room main cannot be deleted. Close or reset it instead.",
+            Self::NoSuchVisitor => "Nobody with this user id waits or is inside.",
+            Self::RateLimited(_) => {
+                "This address asks too often. Try again after the time in Retry-After."
+            }
+            Self::Policy(_) => "The policy does not make sense; see `errors`.",
+            Self::Field { field, message } => {
+                return format!("`{field}` is not right: {message}.").into();
+            }
+            Self::Header { name, message } => {
+                return format!("The header {name} is not right: {message}.").into();
+            }
+            Self::Store(_) => {
+                "It was not accepted, or that is not known. Repeat with the same Idempotency-Key."
+            }
+        };
+        text.into()
+    }
+}
+
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
+        let problem = Self::new(error.kind(), error.detail());
+        match error {
+            ApiError::NotAdmitted {
+                position,
+                poll_after_ms,
+            } => problem
+                .with("position", position)
+                .with("pollAfterMs", poll_after_ms),
+            ApiError::RoomFull => problem.retry_after(RETRY_FULL),
+            ApiError::RateLimited(wait) => problem.retry_after(wait),
+            ApiError::KeyReused => {
+                problem.error("Idempotency-Key", "belongs to a request with another body")
+            }
+            ApiError::Policy(errors) => {
+                let problem = problem.status(StatusCode::UNPROCESSABLE_ENTITY);
+                errors.into_iter().fold(problem, |problem, error| {
+                    let field = format!("policy.{}", camel_case(error.field));
+                    problem.error(field, error.message)
+                })
+            }
+            ApiError::Field { field, message } => problem
+                .status(StatusCode::UNPROCESSABLE_ENTITY)
+                .error(field, message),
+            ApiError::Header { name, message } => problem.error(name, message),
+            ApiError::Store(error) => {
+                // The store has said so once, loudly; a crowd that tries again must not fill the log.
+                tracing::debug!(%error, "a request was refused because the store cannot write");
+                problem.retry_after(RETRY_STORE)
+            }
+            _ => problem,
+        }
+    }
+}
+
+/// A setting's name as it is in JSON: `active_max` is `activeMax`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| {
+        let (initial, rest) = word.split_at(word.len().min(1));
+        text + &initial.to_ascii_uppercase() + rest
+    })
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let challenge = matches!(
+            self,
+            Self::Unauthorized | Self::LoginRequired | Self::LoginInvalid
+        );
+        let mut response = Problem::from(self).into_response();
+        if challenge {
+            response
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

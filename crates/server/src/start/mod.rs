@@ -1,0 +1,184 @@
+//! From settings to a server that answers.
+
+mod error;
+mod keys;
+mod rooms;
+mod started;
+
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use ropeline_store::{Clock, EmbeddedStore, Store};
+use ropeline_web::{Limits, Report, Server, Tasks, listen};
+use tokio::net::TcpListener;
+
+pub use self::{
+    error::StartError,
+    started::{NewAdminKey, RoomNote, Started, StartedRoom},
+};
+use self::{
+    keys::{admin_key, follow_keys, follow_logins},
+    rooms::{apply_section, open_to_others, warn_of_missing_logins},
+};
+use crate::{
+    admin::{Audit, Histories, Sessions},
+    app::{App, Parts},
+    config::{PublicUrl, Settings},
+    follow::{Followed, follow},
+    metrics::{Metrics, Observer},
+    pages::ReturnRule,
+    queue::Cookies,
+    rate::Rates,
+    router::{cors, router},
+    token::KeyFile,
+};
+
+/// How often a look is taken at the rooms.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A server that is ready to answer.
+#[derive(Debug)]
+pub struct Ready {
+    app: App,
+    listener: TcpListener,
+    limits: Limits,
+    cors_origins: Vec<String>,
+    public_url: Option<PublicUrl>,
+    followed: Vec<Followed>,
+    started: Started,
+}
+
+impl Ready {
+    /// Opens the store, the keys and the address, and applies the rooms' sections.
+    pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
+        let store = Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(&clock))?);
+        KeyFile::open_or_create(&settings.data, clock.now())?;
+        let (keys, mut followed) = follow_keys(&settings.data)?;
+        let logins = follow_logins(&settings.login, &mut followed)?;
+        let (admin_key, new_admin_key) = admin_key(&settings)?;
+        let mut rooms = Vec::new();
+        for (room, section) in &settings.rooms {
+            let started = apply_section(&*store, room, section).await;
+            rooms.push(started.map_err(|cause| StartError::Room {
+                room: room.clone(),
+                cause,
+            })?);
+        }
+        let cannot_listen = |cause| StartError::Listen {
+            address: settings.listen,
+            cause,
+        };
+        let listener = listen(settings.listen).map_err(cannot_listen)?;
+        let address = listener.local_addr().map_err(cannot_listen)?;
+        let cookies = match &settings.public_url {
+            Some(url) if url.is_https() => Cookies::HostOnly,
+            _ => Cookies::Plain,
+        };
+        let app = App::new(Parts {
+            store,
+            clock,
+            keys,
+            logins,
+            sessions: Sessions::new(&admin_key, cookies),
+            admin_key,
+            audit: audit(&settings.data)?,
+            histories: Histories::default(),
+            shipped_policy: Settings::shipped_policy(),
+            token_ttl_s: settings.token_ttl.as_secs(),
+            cookies,
+            trusted_proxies: settings.trusted_proxies.clone(),
+            rates: Rates::new(settings.rate_limits),
+            returns: ReturnRule::new(&settings.return_hosts, settings.public_url.as_ref()),
+            public_url: settings.public_url.clone(),
+            metrics: Arc::new(Metrics::new()),
+            draining: AtomicBool::new(false),
+        });
+        warn_of_missing_logins(&app);
+        let started = Started {
+            address,
+            data: settings.data.clone(),
+            new_admin_key,
+            rooms,
+            open_to_others: open_to_others(&app, address),
+        };
+        let Settings {
+            limits,
+            cors_origins,
+            public_url,
+            ..
+        } = settings;
+        Ok(Self {
+            app,
+            listener,
+            limits,
+            cors_origins,
+            public_url,
+            followed,
+            started,
+        })
+    }
+
+    /// What an operator wants to see.
+    pub fn started(&self) -> &Started {
+        &self.started
+    }
+
+    /// The rooms, for whoever runs the server in the same process.
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.app.store)
+    }
+
+    /// Answers requests until `shutdown` resolves, then lets those in progress finish and writes what is
+    /// left to write.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Report {
+        let Self {
+            app,
+            listener,
+            limits,
+            cors_origins,
+            public_url,
+            followed,
+            ..
+        } = self;
+        let tasks = Tasks::new();
+        let stopping = tasks.stopping();
+        tasks.spawn(async move {
+            stopping.run_until_cancelled(follow(followed)).await;
+        });
+        let (watched, stopping) = (app.clone(), tasks.stopping());
+        tasks.spawn(async move {
+            stopping.run_until_cancelled(look_at_rooms(&watched)).await;
+        });
+        let router = cors(router(app.clone()), &cors_origins);
+        let own_origin = public_url.map(|url| url.as_str().to_owned());
+        let server = Server::new(router, limits)
+            .origins(cors_origins.into_iter().chain(own_origin).collect())
+            .observe(Observer(Arc::clone(&app.metrics)));
+        app.metrics.watch(server.open_connections());
+        let stop = async {
+            shutdown.await;
+            app.start_draining();
+        };
+        let report = server.serve(listener, stop).await;
+        tasks.stop();
+        tasks.finish(Duration::from_secs(1)).await;
+        app.store.close().await;
+        report
+    }
+}
+
+fn audit(directory: &Path) -> Result<Audit, StartError> {
+    let path = Audit::path(directory);
+    Audit::open(&path).map_err(|cause| StartError::Audit { path, cause })
+}
+
+/// Takes a look at every room now and then, for its operators' figures.
+async fn look_at_rooms(app: &App) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        app.histories.observe(&*app.store);
+    }
+}

@@ -1,0 +1,74 @@
+//! The rooms at the start: those of the settings, and what is to be said of them.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use ropeline_core::{Identity, RoomId};
+use ropeline_store::{Operation, Store, StoreError};
+
+use super::started::{RoomNote, StartedRoom};
+use crate::{
+    app::App,
+    config::{RoomSettings, difference},
+};
+
+/// Makes a room, or applies its section if the text is another one than last time; otherwise live changes
+/// stay, so that a restart never resets a cap in mid-sale.
+pub(super) async fn apply_section(
+    store: &dyn Store,
+    room: &RoomId,
+    section: &RoomSettings,
+) -> Result<StartedRoom, StoreError> {
+    let RoomSettings { policy, digest } = section;
+    let created = store
+        .create(room, Arc::clone(policy), Some(digest.clone()))
+        .await?;
+    let view = || {
+        store
+            .view(room)
+            .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))
+    };
+    let header = &view()?.view.header;
+    let note = if created {
+        RoomNote::Created
+    } else if header.digest.as_ref() == Some(digest) {
+        RoomNote::Kept
+    } else {
+        let changes = difference(&header.policy, policy);
+        let digest = Some(digest.clone());
+        let operation = Operation::SetPolicy {
+            policy: Arc::clone(policy),
+            digest,
+        };
+        store.operate(room, operation).await?;
+        RoomNote::Changed(changes)
+    };
+    Ok(StartedRoom {
+        room: room.clone(),
+        note,
+        view: view()?.view,
+    })
+}
+
+pub(super) fn open_to_others(app: &App, address: SocketAddr) -> Vec<RoomId> {
+    if address.ip().is_loopback() {
+        return Vec::new();
+    }
+    let mut rooms = app.store.rooms();
+    rooms.retain(|room| {
+        let seen = app.store.view(room);
+        seen.is_some_and(|seen| seen.view.header.policy.identity == Identity::Open)
+    });
+    rooms
+}
+
+/// Rooms that were made while running may need logins that the settings no longer have.
+pub(super) fn warn_of_missing_logins(app: &App) {
+    for room in app.store.rooms() {
+        let Some(seen) = app.store.view(&room) else {
+            continue;
+        };
+        if let Err(error) = app.check_identity(&seen.view.header.policy) {
+            tracing::error!(room.id = %room, %error, "nobody can join this room");
+        }
+    }
+}

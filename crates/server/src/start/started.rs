@@ -1,0 +1,51 @@
+//! What an operator is told at the start.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+
+use ropeline_core::{RoomId, View};
+
+/// What an operator wants to see at the start.
+#[derive(Debug)]
+pub struct Started {
+    /// Where requests are answered.
+    pub address: SocketAddr,
+    /// The data directory.
+    pub data: PathBuf,
+    /// The admin key, if it was made just now.
+    pub new_admin_key: Option<NewAdminKey>,
+    /// The rooms of the settings as they are now, and what was done to them.
+    pub rooms: Vec<StartedRoom>,
+    /// Rooms that believe any user id although others than this machine can reach them.
+    pub open_to_others: Vec<RoomId>,
+}
+
+/// A room at the start.
+#[derive(Debug)]
+pub struct StartedRoom {
+    /// Which one.
+    pub room: RoomId,
+    /// What was done to it.
+    pub note: RoomNote,
+    /// Its line as it was found.
+    pub view: Arc<View>,
+}
+
+/// An admin key that was made just now.
+#[derive(Debug)]
+pub struct NewAdminKey {
+    /// The key.
+    pub key: String,
+    /// Where it is kept.
+    pub file: PathBuf,
+}
+
+/// What was done to a room at the start.
+#[derive(Debug, PartialEq, Eq)]
+pub enum RoomNote {
+    /// It is new.
+    Created,
+    /// Its section is the one last applied; live changes stay.
+    Kept,
+    /// Its section had changed and was applied: setting by setting.
+    Changed(Vec<String>),
+}
