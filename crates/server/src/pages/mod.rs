@@ -12,5 +12,6 @@ mod wait;
 pub(crate) use admin::{admin, log_in, log_out};
 pub(crate) use assets::asset;
 pub(crate) use home::home;
+pub(crate) use page::Page;
 pub(crate) use return_to::ReturnRule;
 pub(crate) use wait::{join, leave, wait};

@@ -47,6 +47,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("base.html", include_str!("../../templates/base.html")),
         ("home.html", include_str!("../../templates/home.html")),
         ("wait.html", include_str!("../../templates/wait.html")),
+        ("problem.html", include_str!("../../templates/problem.html")),
         ("login.html", include_str!("../../templates/login.html")),
         ("admin.html", include_str!("../../templates/admin.html")),
         (

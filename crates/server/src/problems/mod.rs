@@ -2,15 +2,17 @@
 
 mod explained;
 
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use http::{
     HeaderMap,
     header::{ACCEPT, VARY},
 };
+use minijinja::{Value, context, value::Serde};
 use ropeline_web::{Json, NOT_FOUND, Path, Problem};
 use serde::Serialize;
 
 pub use self::explained::{EXPLAINED, Explained};
+use crate::pages::Page;
 
 /// The same for programs.
 #[derive(Serialize)]
@@ -26,6 +28,7 @@ struct View {
 /// `/problems/token-expired`, for people or programs.
 pub(crate) async fn problem(
     Path(code): Path<String>,
+    page: Page,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let path = format!("/problems/{code}");
@@ -33,12 +36,14 @@ pub(crate) async fn problem(
     let Some(explained) = explained else {
         return Err(Problem::new(&NOT_FOUND, "No problem has this code."));
     };
-    let vary = [(VARY, ACCEPT.as_str())];
-    Ok(if takes_html(&headers) {
-        (vary, Html(page(explained))).into_response()
+    let mut response = if takes_html(&headers) {
+        let problem = Value::from(Serde(&view(explained)));
+        page.render("problem.html", &path, context! { problem })
     } else {
-        (vary, Json(view(explained))).into_response()
-    })
+        Json(view(explained)).into_response()
+    };
+    response.headers_mut().append(VARY, ACCEPT.into());
+    Ok(response)
 }
 
 /// Browsers name HTML; programs that take anything get JSON.
@@ -60,22 +65,4 @@ fn view(explained: &Explained) -> View {
         when,
         what_to_do,
     }
-}
-
-/// The texts are ours, and a test sees to it that none has a character that HTML takes for its own.
-fn page(explained: &Explained) -> String {
-    let View {
-        code,
-        status,
-        title,
-        when,
-        what_to_do,
-    } = view(explained);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title} · Ropeline</title>\n\
-         <main>\n<h1>{title}</h1>\n<dl>\n<dt>Code</dt>\n<dd><code>{code}</code>, status {status}</dd>\n\
-         <dt>When it happens</dt>\n<dd>{when}</dd>\n<dt>What to do</dt>\n<dd>{what_to_do}</dd>\n\
-         </dl>\n</main>\n</html>\n"
-    )
 }

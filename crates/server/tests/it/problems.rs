@@ -34,8 +34,14 @@ fn every_kind_is_explained_to_programs_and_people() {
             page.header("content-type"),
             Some("text/html; charset=utf-8")
         );
-        assert_eq!(page.header("vary"), Some("accept"));
+        let vary: Vec<_> = page
+            .headers
+            .iter()
+            .filter(|(name, _)| name == "vary")
+            .collect();
+        assert!(vary.iter().any(|(_, value)| value == "accept"), "{vary:?}");
         let text = String::from_utf8(page.body).unwrap();
+        let text = text.replace("&#x27;", "'").replace("&#x2f;", "/");
         for part in [explained.kind.code, explained.when, explained.what_to_do] {
             assert!(text.contains(part), "{part}");
         }
