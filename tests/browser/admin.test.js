@@ -95,7 +95,7 @@ story("the waiting page tells of a pause and of a room that closes", undefined, 
   await says(page, "notice", /paused/);
   await server.tell("resume");
   await server.tell("close");
-  await says(page, "notice", /takes nobody new/);
+  await says(page, "notice", /Nobody new can join/);
 });
 
 for (const [locale, colorScheme] of [["en-US", "light"], ["ko-KR", "dark"]]) {
