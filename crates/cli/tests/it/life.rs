@@ -210,13 +210,13 @@ fn policy(room: &Value) -> &Value {
 }
 
 /// A join that the server has begun to handle and cannot finish yet.
-struct UnfinishedJoin(TcpStream);
+pub(crate) struct UnfinishedJoin(TcpStream);
 
 impl UnfinishedJoin {
     const BODY: &str = "{\"userId\":\"the-last\"}";
 
     /// Sends the head alone, and waits until the handler asks for the body.
-    fn send(mut stream: TcpStream) -> Self {
+    pub(crate) fn send(mut stream: TcpStream) -> Self {
         stream
             .set_read_timeout(Some(STOP_MAX))
             .expect("an open socket");

@@ -15,6 +15,7 @@ mod plan;
 mod process;
 mod room;
 mod room_server;
+mod settings;
 mod small_disk;
 mod tidy;
 mod time;

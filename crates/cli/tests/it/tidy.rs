@@ -56,6 +56,61 @@ fn every_test_that_holds_a_promise_exists() {
     }
 }
 
+#[test]
+fn every_setting_has_a_test() {
+    let settings = settings_of(&text("ropeline.default.toml"));
+    let rows = rows_of_settings(&text("docs/GUARANTEES.md"));
+    let missing: Vec<_> = settings.difference(&rows).collect();
+    assert!(missing.is_empty(), "settings without a row: {missing:?}");
+    let stray: Vec<_> = rows.difference(&settings).collect();
+    assert!(stray.is_empty(), "rows without a setting: {stray:?}");
+}
+
+/// The settings of the shipped file with their sections, also those that stand in comments as examples.
+fn settings_of(file: &str) -> BTreeSet<String> {
+    let mut section = String::new();
+    let mut names = BTreeSet::new();
+    for line in file.lines() {
+        let line = line.strip_prefix("# ").unwrap_or(line);
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            let name = if name.starts_with("rooms.") {
+                "rooms.NAME"
+            } else {
+                name
+            };
+            section = format!("{name}.");
+        } else if let Some((name, value)) = line.split_once(" = ") {
+            let is_name = name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            // A sentence that begins with a setting ends with a full stop.
+            let is_value = value.ends_with(|end: char| matches!(end, '"' | ']' | '0'..='9'));
+            if is_name && is_value {
+                names.insert(format!("{section}{name}"));
+            }
+        }
+    }
+    names
+}
+
+/// The settings of the table that names a test for each.
+fn rows_of_settings(guarantees: &str) -> BTreeSet<String> {
+    let lines = guarantees.lines();
+    let table = lines
+        .skip_while(|line| *line != "## Settings")
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "));
+    let rows = table.filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    rows.map(|(name, tests)| {
+        assert!(tests.contains("::"), "a test of {name}: {tests}");
+        name.to_owned()
+    })
+    .collect()
+}
+
 /// The functions that stand below a test attribute, in all sources below a directory.
 fn test_names(directory: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();

@@ -18,4 +18,5 @@ mod pages;
 mod place;
 mod problems;
 mod rate;
+mod settings;
 mod site;

@@ -1,0 +1,53 @@
+//! The form of the log, and how much of it there is.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::process::Site;
+
+const STOP_MAX: Duration = Duration::from_secs(5);
+const STOPPING: &str = "stopping: requests in progress are finished first";
+
+/// What a server with these lines in `[log]` logs from its start to its end.
+fn log_with(lines: &str) -> String {
+    let site = Site::new(&format!("[log]\n{lines}"));
+    let mut server = site.start();
+    server.terminate();
+    server.ended_within(STOP_MAX);
+    server.stderr()
+}
+
+#[test]
+fn a_log_in_json_has_an_object_on_each_line() {
+    let log = log_with("format = 'json'\n");
+    let events: Result<Vec<Value>, _> = log.lines().map(serde_json::from_str).collect();
+    let events = events.unwrap_or_else(|error| panic!("{error}: {log}"));
+    let stopping = |event: &Value| event["message"] == STOPPING && event["level"] == "INFO";
+    assert!(events.iter().any(stopping), "{log}");
+}
+
+#[test]
+fn a_log_in_text_is_for_people() {
+    for lines in ["format = 'text'\n", ""] {
+        let log = log_with(lines);
+        let line = log.lines().find(|line| line.contains(STOPPING));
+        let line = line.unwrap_or_else(|| panic!("not logged: {log}"));
+        assert!(line.contains(" INFO "), "{line}");
+        assert!(!line.starts_with('{'), "{line}");
+    }
+}
+
+#[test]
+fn the_level_says_how_much_is_logged_in_all_and_of_a_part() {
+    for (level, is_logged) in [
+        ("info", true),
+        ("warn", false),
+        ("off", false),
+        ("warn,ropeline::serve=info", true),
+        ("info,ropeline::serve=warn", false),
+    ] {
+        let log = log_with(&format!("level = '{level}'\n"));
+        assert_eq!(log.contains(STOPPING), is_logged, "{level}: {log}");
+    }
+}

@@ -1,0 +1,7 @@
+//! What stands in `ropeline.toml` reaches the server that was started with it.
+
+mod limits;
+mod log;
+mod patience;
+mod rooms;
+mod server;

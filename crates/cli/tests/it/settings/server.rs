@@ -1,0 +1,63 @@
+//! Where the server is, where its data is, and whose key it takes.
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use ropeline_testing::http::{Ask, Client};
+
+use crate::{
+    process::{Leashed, Site, free_address},
+    wait::until,
+};
+
+const START_MAX: Duration = Duration::from_secs(10);
+
+#[test]
+fn the_file_alone_says_where_to_listen_and_where_the_data_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let address = free_address();
+    let settings = format!("listen = '{address}'\ndata = 'queue'\n");
+    fs::write(directory.path().join("ropeline.toml"), settings).unwrap();
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_ropeline"));
+    serve.current_dir(directory.path()).env_clear();
+    serve.stdin(Stdio::null()).stdout(Stdio::null());
+    let _server = Leashed(serve.stderr(Stdio::null()).spawn().unwrap());
+    until(START_MAX, "the server is ready there", || {
+        let reply = Client::connect(address)
+            .ok()?
+            .try_send(&Ask::get("/readyz"));
+        reply.ok().filter(|reply| reply.status == 200)
+    });
+    assert!(directory.path().join("queue/keys.json").exists());
+    assert!(!directory.path().join("data").exists());
+}
+
+#[test]
+fn a_store_that_this_version_lacks_is_refused_without_repeating_its_password() {
+    let site = Site::new("store = 'redis://:hunter2@localhost'\n");
+    let complaint = site.ropeline("serve").complaint(1);
+    assert!(complaint.contains("Redis is not a store"), "{complaint}");
+    assert!(!complaint.contains("hunter2"), "{complaint}");
+    assert!(!site.data().exists(), "nothing was begun");
+    site.configure("store = 'embedded'\n");
+    site.start();
+}
+
+#[test]
+fn the_key_of_a_file_is_taken_and_none_is_made() {
+    let site = Site::new("");
+    let key = "a-key-that-the-site-has-made";
+    let file = site.with_file("key", format!("{key}\n").as_bytes());
+    site.configure(&format!("admin_key_file = '{}'\n", file.display()));
+    let server = site.start();
+    server.room(key);
+    assert!(!site.data().join("admin.key").exists());
+    assert!(
+        !server.stdout().contains("admin key"),
+        "{}",
+        server.stdout()
+    );
+}
