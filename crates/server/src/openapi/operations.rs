@@ -186,7 +186,7 @@ fn control() -> Vec<Route> {
         word(
             "/api/v1/admin/rooms/{room}/drain",
             "drainRoom",
-            "Close, for good once empty",
+            "Take no joins, and be closed once empty",
         ),
         word(
             "/api/v1/admin/rooms/{room}/reset",
