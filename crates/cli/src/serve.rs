@@ -12,7 +12,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::{failure::Failure, logging, open_files, output::print};
+use crate::{failure::Failure, http::BaseUrl, logging, open_files, output::print};
 
 pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
@@ -112,10 +112,11 @@ fn greeting(started: &Started) -> String {
             &format!("kept in {}; not shown again", new.file.display()),
         );
     }
-    let api = format!("http://{address}/api/v1/queue");
+    let here = BaseUrl::of_listener(*address);
+    let api = here.join("/api/v1/queue");
     text + &format!(
-        "\nOpen http://{address}/ in a browser. To see a line form:\n  \
-         ropeline load crowd --url http://{address}\nBy hand:\n  \
+        "\nOpen {here}/ in a browser, or {here}/admin as operator. To see a line form:\n  \
+         ropeline load crowd --url {here}\nBy hand:\n  \
          curl -X POST {api}/tokens\n  curl {api}/status -H 'X-Queue-Token: <token>'\n"
     )
 }

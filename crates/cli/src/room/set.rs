@@ -95,6 +95,9 @@ fn parse(setting: &str) -> Result<(&'static str, Value), String> {
     let (key, value) = setting
         .split_once('=')
         .ok_or_else(|| format!("{setting}: write key=value, such as batch=100"))?;
+    if key == "preset" {
+        return Err("preset: is for new rooms, as `room create NAME --preset NAME`".to_owned());
+    }
     let known = KEYS.iter().find(|(name, ..)| *name == key);
     let (_, api_name, kind) = known.ok_or_else(|| {
         let meant = meant(key, KEYS.map(|(name, ..)| name));
