@@ -49,6 +49,29 @@ fn one_address_that_joins_too_often_holds_up_no_other() {
 }
 
 #[test]
+fn the_forms_of_the_pages_are_counted_like_the_api() {
+    let mut app = TestApp::with(PROXIED);
+    let from = |ask: Ask| ask.header("X-Forwarded-For", "198.51.100.7");
+    let form = |path: &str, fields: &str| {
+        from(Ask::post(path)).raw("application/x-www-form-urlencoded", fields.as_bytes())
+    };
+    for n in 0..5 {
+        let joined = app.send(form("/wait/main/join", &format!("key=key-{n}")));
+        assert_eq!(joined.status, 303);
+    }
+    let refused = app.send(form("/wait/main/join", "key=one-more"));
+    assert_eq!(refused.status, 429);
+    is_limited(&app.send(from(Ask::post(TOKENS))), "12");
+    for _ in 0..20 {
+        assert_eq!(app.send(form("/admin/login", "key=wrong")).status, 401);
+    }
+    let right = format!("key={ADMIN_KEY}");
+    assert_eq!(app.send(form("/admin/login", &right)).status, 429);
+    assert_eq!(admin(&mut app, ADMIN_KEY, "198.51.100.7").status, 429);
+    assert_eq!(admin(&mut app, ADMIN_KEY, "198.51.100.8").status, 200);
+}
+
+#[test]
 fn a_place_is_looked_at_and_left_however_often_its_address_joined() {
     let mut app = TestApp::with(PROXIED);
     let joined = join_from(&mut app, "198.51.100.7");

@@ -10,7 +10,7 @@ mod picture;
 use axum::{
     Form,
     extract::State,
-    response::{IntoResponse, Redirect, Response},
+    response::{AppendHeaders, IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, Uri, header::SET_COOKIE};
 use minijinja::context;
@@ -98,12 +98,9 @@ pub(crate) async fn leave(
         Err(ApiError::TokenInvalid) => None,
         Err(error) => return Picture::refused(error, page, &id).render(page, &here),
     };
-    let forget = forget.map(|cookie| [(SET_COOKIE, cookie)]);
+    let forget = AppendHeaders(forget.map(|cookie| (SET_COOKIE, cookie)));
     let back = Redirect::to(&Here { left: true, ..here }.link());
-    match forget {
-        Some(forget) => (forget, back).into_response(),
-        None => back.into_response(),
-    }
+    (forget, back).into_response()
 }
 
 /// The page of somebody who has a live place.
