@@ -47,23 +47,22 @@ struct Look {
 impl Pace {
     /// Takes in what has happened up to this view. What is older than a few `pass_ttl`s fades.
     pub fn observe(&mut self, view: &View) {
+        // Every commit comes here, and most of them are too soon.
+        let elapsed = self.last.map(|last| view.as_of.since(last.at));
+        if elapsed.is_some_and(|elapsed| elapsed < LOOK_MIN) {
+            return;
+        }
         let look = Look {
             at: view.as_of,
             inside: view.inside,
             waiting: view.waiting(),
             counters: view.header.counters,
         };
-        let Some(last) = self.last else {
-            self.last = Some(look);
-            return;
-        };
-        let elapsed = look.at.since(last.at);
-        if elapsed < LOOK_MIN {
-            return;
+        if let (Some(last), Some(elapsed)) = (self.last, elapsed) {
+            let half_life = view.header.policy.pass_ttl.as_secs_f64();
+            self.fade((-elapsed.as_secs_f64() / half_life).exp2());
+            self.add(&last, &look, elapsed.as_secs_f64());
         }
-        let half_life = view.header.policy.pass_ttl.as_secs_f64();
-        self.fade((-elapsed.as_secs_f64() / half_life).exp2());
-        self.add(&last, &look, elapsed.as_secs_f64());
         self.last = Some(look);
     }
 
