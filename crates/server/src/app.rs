@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     admin::{Audit, Histories, Sessions},
-    client::TrustedProxies,
+    client::{Client, TrustedProxies},
     config::{LoginKeys, PublicUrl, check_identity},
     error::ApiError,
     login::Logins,
@@ -104,6 +104,15 @@ impl App {
             None => LoginKeys::Absent,
         };
         check_identity(policy, login)
+    }
+
+    /// Compares a key with the operators', and counts it if it is wrong.
+    pub(crate) fn check_admin_key(&self, client: Client, key: &str) -> Result<(), ApiError> {
+        if self.admin_key.matches(key) {
+            Ok(())
+        } else {
+            Err(self.rates.admin_failed(client, self.now()))
+        }
     }
 
     pub(crate) fn start_draining(&self) {

@@ -14,10 +14,7 @@ use ropeline_core::{History, View};
 use ropeline_store::{Health, Store};
 use ropeline_web::{Observe, OpenConnections};
 
-use crate::admin::Histories;
-
-/// How far back waits and estimates are looked at.
-const WINDOW: Duration = Duration::from_secs(15 * 60);
+use crate::admin::{Histories, WINDOW};
 
 /// What is counted while requests are answered, and what is read off the rooms when somebody asks.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ pub(crate) use audit::Audit;
 pub(crate) use control::{admit, close, drain, open, pause, reset, resume};
 pub(crate) use rooms::{change, create, delete, room, rooms};
 pub(crate) use session::Sessions;
-pub(crate) use stats::{Histories, stats};
+pub(crate) use stats::{Histories, WINDOW, stats};
 pub(crate) use visitors::{find, revoke};
 
 /// The shapes of what operators send and are answered.

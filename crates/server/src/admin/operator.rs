@@ -53,11 +53,7 @@ fn proof(
 ) -> Result<Proof, ApiError> {
     if headers.contains_key(AUTHORIZATION) {
         let key = bearer(headers).ok_or(ApiError::Unauthorized)?;
-        return if app.admin_key.matches(&key) {
-            Ok(Proof::Key)
-        } else {
-            Err(app.rates.admin_failed(client, app.now()))
-        };
+        return app.check_admin_key(client, &key).map(|()| Proof::Key);
     }
     let session = app.sessions.find(headers, app.now());
     let session = session.ok_or(ApiError::Unauthorized)?;

@@ -22,7 +22,8 @@ use super::{operator::Operator, policy::Span};
 use crate::{app::App, error::ApiError, moment::Moment};
 
 const RATE_WINDOW: Duration = Duration::from_secs(60);
-const WINDOW: Duration = Duration::from_secs(15 * 60);
+/// How far back is looked where nobody says otherwise.
+pub(crate) const WINDOW: Duration = Duration::from_secs(15 * 60);
 /// As much as is remembered.
 const WINDOW_MAX: Duration = Duration::from_secs(12 * 3_600);
 /// Points of a series; a chart has no more pixels.

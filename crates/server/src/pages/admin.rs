@@ -54,11 +54,7 @@ pub(crate) async fn log_in(
 
 fn check(app: &App, client: Client, key: &str) -> Result<(), ApiError> {
     app.rates.admin(client, app.now())?;
-    if app.admin_key.matches(key) {
-        Ok(())
-    } else {
-        Err(app.rates.admin_failed(client, app.now()))
-    }
+    app.check_admin_key(client, key)
 }
 
 /// What the button that ends a session sends.
