@@ -9,5 +9,7 @@ mod clock;
 pub mod http;
 pub mod line;
 pub mod login;
+mod redis;
 
 pub use clock::ManualClock;
+pub use redis::{Persistence, TestRedis, free_port};
