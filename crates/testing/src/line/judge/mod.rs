@@ -5,6 +5,7 @@ mod limits;
 mod order;
 mod passes;
 mod reasons;
+mod rooms;
 
 use std::{fmt, sync::Arc};
 
@@ -62,6 +63,26 @@ impl fmt::Display for Violation {
     }
 }
 
+/// Whether there is a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Existence {
+    #[default]
+    There,
+    Deleted,
+}
+
+/// What is known of a room's epoch.
+#[derive(Debug, Clone, Copy, Default)]
+enum Epoch {
+    /// Nothing yet.
+    #[default]
+    Unseen,
+    /// It is this one.
+    Is(Timestamp),
+    /// The room began again, so it is a later one than this.
+    After(Timestamp),
+}
+
 /// Remembers what was promised to whom.
 #[derive(Debug, Default)]
 pub struct Judge {
@@ -76,6 +97,10 @@ pub struct Judge {
     policy: Option<Arc<Policy>>,
     /// When another policy was first seen.
     policy_since: Timestamp,
+    /// The policy that somebody last set; `None` where a store that went back may have another.
+    ordered: Option<Arc<Policy>>,
+    existence: Existence,
+    epoch: Epoch,
 }
 
 impl Judge {
@@ -104,6 +129,7 @@ impl Judge {
     /// missing until those concerned ask again.
     pub fn suffered(&mut self, what: Suffered) {
         if what == Suffered::LostWrites {
+            self.ordered = None;
             self.lost_up_to = self.tokens.len() as u64;
             // The room may be back in a tick that began under another policy.
             self.tick = None;
@@ -130,6 +156,17 @@ impl Judge {
             "the version never falls",
             || format!("{} after {}", view.header.version, self.version),
         )?;
+        self.one_room(seen)?;
+        self.version = view.header.version;
+        self.looked_at = view.as_of;
+        if self.existence == Existence::Deleted {
+            return Ok(());
+        }
+        self.line(seen)
+    }
+
+    fn line(&mut self, seen: &Observation) -> Result<(), Violation> {
+        let view = &seen.view;
         let issued = view.header.issued.0;
         ensure(
             issued == self.tokens.len() as u64,
@@ -150,10 +187,8 @@ impl Judge {
         self.history(seen)?;
         self.one_place_each(seen)?;
         self.limits(seen)?;
-        self.version = view.header.version;
         self.inside = view.inside;
         self.tick = Some(view.header.tick);
-        self.looked_at = view.as_of;
         self.cause = Cause::Time;
         Ok(())
     }
