@@ -23,7 +23,7 @@ use ropeline_core::{
 pub use judge::{Judge, Observation, Token, Violation};
 pub use step::{Basis, Step, Story, stories};
 pub use tally::Tally;
-pub use teller::tell;
+pub use teller::{tell, tell_together};
 
 /// A waiting room under test.
 pub trait Line {
@@ -41,6 +41,10 @@ pub trait Line {
     fn advance(&mut self, by: Duration) -> Settled;
     /// What can go wrong with this kind of line goes wrong: a crash, lost writes. `how` picks a variant.
     fn suffer(&mut self, how: u64) -> Suffered;
+    /// What a line that compares itself with another has found since it was last asked.
+    fn objection(&mut self) -> Option<Violation> {
+        None
+    }
 }
 
 /// Whether what was due has happened.
@@ -70,13 +74,27 @@ pub fn try_stories<L: Line>(
     stories: impl Strategy<Value = Story>,
     line: impl Fn(&Story) -> L,
 ) -> Tally {
-    let tally = RefCell::new(Tally::default());
+    let one = |story: &Story| vec![Box::new(line(story)) as Box<dyn Line + '_>];
+    let mut tallies = try_together(cases, stories, one);
+    tallies.pop().unwrap_or_default()
+}
+
+/// As [`try_stories`], with each story told on several lines together; says what was tried on each of them.
+pub fn try_together<'a>(
+    cases: u32,
+    stories: impl Strategy<Value = Story>,
+    lines: impl Fn(&Story) -> Vec<Box<dyn Line + 'a>>,
+) -> Vec<Tally> {
+    let tallies = RefCell::new(Vec::new());
     let told = runner(cases).run(&stories, |story| {
-        tell(&mut line(&story), &story, &mut tally.borrow_mut())
+        let mut lines = lines(&story);
+        let mut tallies = tallies.borrow_mut();
+        tallies.resize_with(lines.len(), Tally::default);
+        tell_together(&mut lines, &story, &mut tallies)
             .map_err(|violation| TestCaseError::fail(violation.to_string()))
     });
     match told {
-        Ok(()) => tally.into_inner(),
+        Ok(()) => tallies.into_inner(),
         Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }

@@ -2,21 +2,38 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ropeline_core::{Command, Holder, JoinKey, Joiner, Ordinal, Standing};
+use ropeline_core::{Command, Holder, JoinKey, Joiner, Ordinal, Policy, Standing};
 
 use super::{Basis, Judge, Line, Observation, Settled, Step, Story, Tally, Violation, visitor};
 
 /// Plays a story on a line, judged after every step.
 pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<(), Violation> {
-    let mut teller = Teller {
-        line,
-        judge: Judge::default(),
-        keys: 0,
-        last_key: 0,
-    };
-    teller.look("the beginning")?;
+    play_all(&mut [Teller::of(line)], story, std::slice::from_mut(tally))
+}
+
+/// Plays a story on several lines, each step on all of them before the next, each judged for itself.
+pub fn tell_together(
+    lines: &mut [Box<dyn Line + '_>],
+    story: &Story,
+    tallies: &mut [Tally],
+) -> Result<(), Violation> {
+    let lines = lines.iter_mut();
+    let mut tellers: Vec<_> = lines.map(|line| Teller::of(line.as_mut())).collect();
+    play_all(&mut tellers, story, tallies)
+}
+
+fn play_all(
+    tellers: &mut [Teller<'_>],
+    story: &Story,
+    tallies: &mut [Tally],
+) -> Result<(), Violation> {
+    for teller in &mut *tellers {
+        teller.look("the beginning")?;
+    }
     for step in &story.steps {
-        teller.play(step, tally)?;
+        for (teller, tally) in tellers.iter_mut().zip(&mut *tallies) {
+            teller.play(step, tally)?;
+        }
     }
     Ok(())
 }
@@ -24,15 +41,24 @@ pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<()
 /// A visitor who never joins.
 const STRANGER: u8 = 200;
 
-struct Teller<'a, L> {
-    line: &'a mut L,
+struct Teller<'a> {
+    line: &'a mut dyn Line,
     judge: Judge,
     keys: u64,
     /// Whose join had the last key.
     last_key: u8,
 }
 
-impl<L: Line> Teller<'_, L> {
+impl<'a> Teller<'a> {
+    fn of(line: &'a mut dyn Line) -> Self {
+        Self {
+            line,
+            judge: Judge::default(),
+            keys: 0,
+            last_key: 0,
+        }
+    }
+
     fn play(&mut self, step: &Step, tally: &mut Tally) -> Result<(), Violation> {
         match step {
             Step::Advance(ms) => {
@@ -65,6 +91,7 @@ impl<L: Line> Teller<'_, L> {
     }
 
     fn look(&mut self, at: &'static str) -> Result<(), Violation> {
+        self.line.objection().map_or(Ok(()), Err)?;
         let view = self.line.view();
         let holders: Vec<Holder> = self
             .judge
@@ -89,67 +116,61 @@ impl<L: Line> Teller<'_, L> {
     }
 
     fn command(&mut self, step: &Step) -> Option<Command> {
-        let holder = |at: &usize| self.judge.token(*at).map(|token| token.holder.clone());
-        let holders = |ats: &[usize]| ats.iter().map(holder).collect::<Option<Vec<_>>>();
         Some(match step {
-            Step::Join(visitors) => {
-                Command::Join(visitors.iter().map(|n| joiner(*n, None)).collect())
+            Step::Join(_) | Step::JoinWithKey(_) | Step::RepeatKey | Step::ReuseKey(_) => {
+                Command::Join(self.joiners(step))
             }
+            Step::Renew(ats) => Command::Renew(self.holders(ats)?),
+            Step::Restore(ats) => Command::Restore(self.holders(ats)?),
+            Step::Mark(ats) => {
+                Command::Mark(self.holders(ats)?.into_iter().map(|h| h.ordinal).collect())
+            }
+            Step::Leave(at) => Command::Leave(self.holder(*at)?),
+            Step::Finish(at) => Command::Finish(self.holder(*at)?),
+            Step::Stranger(at) => self.strange(*at)?,
+            Step::Merge => Command::Merge(Arc::new(self.line.view())),
+            Step::ChangePolicy { from, to } => Command::ChangePolicy {
+                from: self.policy(*from),
+                to: Arc::new(to.clone()),
+            },
+            step => by_operator(step)?,
+        })
+    }
+
+    fn joiners(&mut self, step: &Step) -> Vec<Joiner> {
+        match step {
             Step::JoinWithKey(n) => {
                 self.keys += 1;
                 self.last_key = *n;
-                Command::Join(vec![joiner(*n, Some(key(*n, self.keys)))])
+                vec![joiner(*n, Some(key(*n, self.keys)))]
             }
-            Step::RepeatKey => {
-                let n = self.last_key;
-                Command::Join(vec![joiner(n, Some(key(n, self.keys)))])
-            }
+            Step::RepeatKey => vec![joiner(self.last_key, Some(key(self.last_key, self.keys)))],
             Step::ReuseKey(n) => {
                 let stolen = JoinKey {
                     body: 999,
                     ..key(*n, self.keys)
                 };
-                Command::Join(vec![joiner(*n, Some(stolen))])
+                vec![joiner(*n, Some(stolen))]
             }
-            Step::Renew(ats) => Command::Renew(holders(ats)?),
-            Step::Restore(ats) => Command::Restore(holders(ats)?),
-            Step::Mark(ats) => {
-                Command::Mark(holders(ats)?.into_iter().map(|h| h.ordinal).collect())
-            }
-            Step::Leave(at) => Command::Leave(holder(at)?),
-            Step::Finish(at) => Command::Finish(holder(at)?),
-            Step::Stranger(at) => self.strange(*at)?,
-            Step::Revoke(n) => Command::Revoke(visitor(*n)),
-            Step::Settle => Command::Settle,
-            Step::Admit(n) => Command::Admit(*n),
-            Step::Pause => Command::Pause,
-            Step::Resume => Command::Resume,
-            Step::Open => Command::Open,
-            Step::Close => Command::Close,
-            Step::Drain => Command::Drain,
-            Step::Reset => Command::Reset,
-            Step::SetPolicy(policy) => Command::SetPolicy {
-                policy: Arc::new(policy.clone()),
-                digest: None,
-            },
-            Step::ChangePolicy { from, to } => {
-                let mut seen = self.line.view().header.policy;
-                if *from == Basis::Outdated {
-                    Arc::make_mut(&mut seen).waiting_max += 1;
-                }
-                Command::ChangePolicy {
-                    from: seen,
-                    to: Arc::new(to.clone()),
-                }
-            }
-            Step::Delete => Command::Delete,
-            Step::Create(policy) => Command::Create {
-                policy: Arc::new(policy.clone()),
-                digest: None,
-            },
-            Step::Merge => Command::Merge(Arc::new(self.line.view())),
-            Step::Advance(_) | Step::Suffer(_) => return None,
-        })
+            Step::Join(visitors) => visitors.iter().map(|n| joiner(*n, None)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn holder(&self, at: usize) -> Option<Holder> {
+        Some(self.judge.token(at)?.holder.clone())
+    }
+
+    fn holders(&self, ats: &[usize]) -> Option<Vec<Holder>> {
+        ats.iter().map(|at| self.holder(*at)).collect()
+    }
+
+    fn policy(&mut self, basis: Basis) -> Arc<Policy> {
+        let mut policy = self.line.view().header.policy;
+        if basis == Basis::Outdated {
+            Arc::make_mut(&mut policy).waiting_max += 1;
+        }
+        policy
     }
 
     /// What somebody tries with the ordinal of a live place that is not theirs, or with one that is yet to
@@ -169,6 +190,37 @@ impl<L: Line> Teller<'_, L> {
             _ => Command::Finish(stranger),
         })
     }
+}
+
+fn by_operator(step: &Step) -> Option<Command> {
+    Some(match step {
+        Step::Revoke(n) => Command::Revoke(visitor(*n)),
+        Step::Settle => Command::Settle,
+        Step::Admit(n) => Command::Admit(*n),
+        Step::Pause => Command::Pause,
+        Step::Resume => Command::Resume,
+        Step::Open => Command::Open,
+        Step::Close => Command::Close,
+        Step::Drain => Command::Drain,
+        Step::Reset => Command::Reset,
+        Step::Delete => Command::Delete,
+        Step::SetPolicy(policy) => Command::SetPolicy {
+            policy: Arc::new(policy.clone()),
+            digest: digest(policy),
+        },
+        Step::Create(policy) => Command::Create {
+            policy: Arc::new(policy.clone()),
+            digest: digest(policy),
+        },
+        _ => return None,
+    })
+}
+
+/// Some policies come from a file, and some do not.
+fn digest(policy: &Policy) -> Option<String> {
+    policy
+        .batch
+        .map(|batch| format!("a file with batch {batch}"))
 }
 
 fn joiner(n: u8, key: Option<JoinKey>) -> Joiner {

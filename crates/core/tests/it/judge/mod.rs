@@ -10,9 +10,11 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use ropeline_core::{
     Command, Holder, Joined, Joiner, Located, Ordinal, Outcome, Policy, Reply, Standing, View,
 };
-use ropeline_testing::line::{Line, Settled, Step, Story, Suffered, Tally, tell, visitor};
+use ropeline_testing::line::{
+    Line, Settled, Step, Story, Suffered, Tally, stories, tell, try_stories, visitor,
+};
 
-use crate::plain::PlainLine;
+use crate::{plain::PlainLine, rules::bank};
 
 /// A way of breaking one promise, and a story in which it shows.
 struct Sabotage {
@@ -126,6 +128,26 @@ fn no_promise_of_the_judge_goes_untried() {
         .collect();
     let tried: BTreeSet<_> = sabotages().iter().map(|one| one.promise).collect();
     assert_eq!(promised, tried);
+}
+
+#[test]
+fn a_story_that_breaks_a_promise_is_printed_as_short_as_it_can_be() {
+    let forgetful = Sabotage::of("", "", bank(1), &[]).applying(|line, command| match command {
+        Command::Delete => line.apply(Command::Settle),
+        command => line.apply(command),
+    });
+    let told = std::panic::catch_unwind(|| {
+        try_stories(200, stories(160, 0), |story| Broken {
+            line: PlainLine::new(story.policy.clone()),
+            sabotage: &forgetful,
+        })
+    });
+    let message = told.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("broken: a room is there"), "{message}");
+    assert!(
+        message.contains("steps: [\n        Delete,\n    ]"),
+        "{message}"
+    );
 }
 
 fn sabotages() -> Vec<Sabotage> {
