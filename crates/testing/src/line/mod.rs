@@ -5,6 +5,7 @@
 //! counts commands and their outcomes, so that a test can show that it tried all of them.
 
 mod judge;
+mod ordinary;
 mod step;
 mod tally;
 mod teller;
@@ -21,6 +22,7 @@ use ropeline_core::{
 };
 
 pub use judge::{Judge, Observation, Token, Violation};
+pub use ordinary::ORDINARY;
 pub use step::{Basis, Step, Story, stories};
 pub use tally::Tally;
 pub use teller::{tell, tell_together};
