@@ -116,7 +116,8 @@ pub struct Header {
     pub joins_held_until: Timestamp,
     /// Totals.
     pub counters: Counters,
-    pub(crate) clock: RoomClock,
+    /// What room time is.
+    pub clock: RoomClock,
 }
 
 impl Header {
