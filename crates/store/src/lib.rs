@@ -5,8 +5,10 @@
 
 mod clock;
 mod embedded;
+mod redis;
 mod store;
 
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
+pub use redis::{RedisUrl, RedisUrlError, Unreached};
 pub use store::{Found, Health, Operation, Seen, Store, StoreError};
