@@ -64,7 +64,7 @@ impl Transit {
         } else {
             Vec::new()
         };
-        room.publish(looked, asked_at, &aside);
+        room.publish(&looked, asked_at, &aside);
     }
 
     /// Those that are aside now. What cannot be read is left out: only leases depend on it.

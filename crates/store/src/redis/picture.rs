@@ -224,7 +224,7 @@ impl RoomNode {
 
     /// Puts a picture in the place of an older one. What ended stays ended, so a newer answer may be laid over
     /// any picture of the same epoch between the version that was asked about and its own.
-    pub(super) fn publish(&self, looked: Looked, fresh_at: Timestamp, aside: &[u64]) {
+    pub(super) fn publish(&self, looked: &Looked, fresh_at: Timestamp, aside: &[u64]) {
         let mut pace = lock(&self.pace);
         let old = self.picture();
         let header = &looked.header;

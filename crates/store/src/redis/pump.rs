@@ -74,7 +74,7 @@ impl Inner {
     ) {
         let mut batch = Vec::new();
         while queue.recv_many(&mut batch, ASKS_PER_CALL).await > 0 {
-            let asking: Vec<_> = batch.drain(..).collect();
+            let asking = std::mem::take(&mut batch);
             let standings = self.transit.hear(&room, &asking).await;
             let answers = asking.into_iter().map(|one| one.answer).collect();
             answer_all(answers, standings);

@@ -172,7 +172,7 @@ impl Values {
     /// Ordinals with a space between them.
     pub(super) fn ordinals(&mut self) -> Read<Vec<u64>> {
         let text = self.text()?;
-        let numbers = text.split_ascii_whitespace().map(|word| word.parse());
+        let numbers = text.split_ascii_whitespace().map(str::parse);
         numbers
             .collect::<Result<_, _>>()
             .map_err(|_| Unreadable("ordinals"))

@@ -8,3 +8,4 @@ mod durability;
 mod given;
 mod model;
 mod presence;
+mod redis_url;
