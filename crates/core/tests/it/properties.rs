@@ -45,6 +45,13 @@ const ORDINARY: &[(&str, &str)] = &[
     ("reset", "done"),
     ("set policy", "done"),
     ("merge", "done"),
+    ("import", "placed"),
+    ("import", "repeated"),
+    ("import", "already"),
+    ("import", "full"),
+    ("import", "line ahead"),
+    ("join", "claimed"),
+    ("join with key", "claimed"),
 ];
 
 #[test]

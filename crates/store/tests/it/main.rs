@@ -6,5 +6,6 @@ mod crash;
 mod deletion;
 mod durability;
 mod given;
+mod import;
 mod model;
 mod presence;

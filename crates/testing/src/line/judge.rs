@@ -33,6 +33,8 @@ pub struct Token {
     pub was_inside: bool,
     /// When its holder was last heard of, as far as the line must still know.
     pub seen_at: Option<Timestamp>,
+    /// Whether a join was answered with it after an import had given it.
+    pub claimed: bool,
 }
 
 /// What was done since the last look.
@@ -131,6 +133,7 @@ impl Judge {
                 ahead: None,
                 was_inside: false,
                 seen_at: None,
+                claimed: false,
             });
         }
         let ended = |holder: &Holder| {
@@ -157,7 +160,8 @@ impl Judge {
             }
             (Command::Join(joiners), Reply::Joined(joined)) => {
                 for (joiner, joined) in joiners.iter().zip(joined) {
-                    let (Joined::Already(at) | Joined::Repeated(at)) = joined else {
+                    let (Joined::Already(at) | Joined::Repeated(at) | Joined::Claimed(at)) = joined
+                    else {
                         continue;
                     };
                     let own =
@@ -167,12 +171,25 @@ impl Judge {
                         "a second join is answered with the visitor's own place",
                         || format!("{:?}: {joined:?}", joiner.visitor),
                     )?;
+                    if matches!(joined, Joined::Claimed(_)) {
+                        self.claim(*at)?;
+                    }
                 }
             }
             _ => {}
         }
         self.cause = Cause::Command(command.clone());
         Ok(())
+    }
+
+    /// An imported place goes to the first join, and to no other.
+    fn claim(&mut self, ordinal: Ordinal) -> Result<(), Violation> {
+        let lossy = ordinal.0 <= self.lost_up_to;
+        let token = self.tokens.iter_mut().find(|t| t.holder.ordinal == ordinal);
+        let again = token.is_some_and(|token| std::mem::replace(&mut token.claimed, true));
+        ensure(!again || lossy, "a place is claimed once", || {
+            format!("{ordinal} was claimed before")
+        })
     }
 
     /// Judges what is seen after a step.
@@ -492,7 +509,12 @@ impl Judge {
             .policy
             .batch
             .map_or(u64::MAX, |batch| batch.saturating_add(tick.extra));
+        // Who was inside elsewhere is counted, and takes nothing of the batch.
+        let imported = matches!(self.cause, Cause::Command(Command::Import { .. }));
         let before = match self.tick {
+            Some(before) if before.start == tick.start && imported => {
+                before.admitted + (tick.extra - before.extra)
+            }
             Some(before) if before.start == tick.start => before.admitted,
             Some(_) => 0,
             None => tick.admitted,
