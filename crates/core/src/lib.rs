@@ -32,5 +32,5 @@ pub use room::{
     Joined, Joiner, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState, Round,
     Saved, SavedPlace, ServerId, Standing, Tick, Was,
 };
-pub use time::Timestamp;
+pub use time::{RoomClock, Timestamp};
 pub use view::{Located, View};

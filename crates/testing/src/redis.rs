@@ -174,7 +174,7 @@ fn launch(directory: &Path, port: u16, persistence: Persistence, options: &[Stri
     if let Some(fsync) = fsync {
         command.args(["--appendonly", "yes", "--appendfsync", fsync]);
     }
-    let process = command
+    let mut process = command
         .args(options)
         .current_dir(directory)
         .stdin(Stdio::null())
@@ -187,6 +187,8 @@ fn launch(directory: &Path, port: u16, persistence: Persistence, options: &[Stri
         }
         std::thread::sleep(LOOK);
     }
+    process.kill().ok();
+    process.wait().ok();
     panic!(
         "Redis on port {port} does not answer; see {}",
         directory.display()

@@ -119,7 +119,8 @@ pub struct Header {
     pub imported_until: Timestamp,
     /// Totals.
     pub counters: Counters,
-    pub(crate) clock: RoomClock,
+    /// What room time is.
+    pub clock: RoomClock,
 }
 
 impl Header {
