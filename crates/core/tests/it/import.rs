@@ -45,10 +45,10 @@ fn placed(range: std::ops::RangeInclusive<u64>) -> Vec<Imported> {
 }
 
 /// A room where absence counts, in rounds of ten seconds.
-fn watchful(policy: Policy) -> Policy {
+fn watchful(policy: &Policy) -> Policy {
     Policy {
         presence_ttl: secs(20),
-        ..policy
+        ..policy.clone()
     }
 }
 
@@ -289,7 +289,7 @@ mod grace {
 
     #[test]
     fn nobody_imported_misses_a_turn_before_the_grace_is_over() {
-        let mut stage = Stage::new(watchful(bank(1)));
+        let mut stage = Stage::new(watchful(&bank(1)));
         stage.import_for(secs(100), &[inside(1..=1), waiting(2..=3)].concat());
         rounds_pass(&mut stage, 60);
         assert_eq!(
@@ -302,7 +302,7 @@ mod grace {
 
     #[test]
     fn after_the_grace_absence_counts() {
-        let mut stage = Stage::new(watchful(bank(1)));
+        let mut stage = Stage::new(watchful(&bank(1)));
         stage.import_for(secs(20), &[inside(1..=1), waiting(2..=2)].concat());
         rounds_pass(&mut stage, 30);
         assert_eq!(stage.aside(), [2]);
@@ -315,7 +315,7 @@ mod grace {
         let turn_at = |after: Duration| {
             let policy = Policy {
                 every: secs(3_600),
-                ..watchful(park(1))
+                ..watchful(&park(1))
             };
             let mut stage = Stage::new(policy);
             stage.import_for(secs(60), &waiting(1..=2));
@@ -329,7 +329,7 @@ mod grace {
 
     #[test]
     fn who_claimed_and_went_away_is_absent_like_anybody() {
-        let mut stage = Stage::new(watchful(bank(1)));
+        let mut stage = Stage::new(watchful(&bank(1)));
         stage.import(&[inside(1..=1), waiting(2..=3)].concat());
         stage.join([2]);
         rounds_pass(&mut stage, 30);
@@ -339,7 +339,7 @@ mod grace {
 
     #[test]
     fn a_later_import_never_shortens_the_grace() {
-        let mut stage = Stage::new(watchful(bank(1)));
+        let mut stage = Stage::new(watchful(&bank(1)));
         stage.import_for(secs(60), &inside(1..=1));
         stage.import_for(secs(5), &waiting(2..=2));
         assert_eq!(stage.room.header().imported_until, stage.clock + secs(60));
