@@ -70,7 +70,9 @@ impl Room {
         header.policy = Arc::clone(&memory.header.policy);
         (header.issued, header.head) = (Ordinal(0), Ordinal(0));
         (header.floor, header.base) = (Ordinal(0), Ordinal(0));
+        header.imported_until = Timestamp(0);
         (self.gone, self.done) = Default::default();
+        (self.imported, self.claimed) = Default::default();
     }
 
     fn take_maximum(&mut self, memory: &View, now: Timestamp) {

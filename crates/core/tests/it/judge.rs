@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use ropeline_core::{
     Bits, Command, Departure, Ending, Holder, Joined, Joiner, Live, Located, Ordinal, Outcome,
-    Pass, Policy, Reply, Standing, View,
+    Pass, Policy, Reply, Standing, View, Was,
 };
 use ropeline_testing::line::{
     Basis, Line, START, Settled, Step, Story, Suffered, Tally, tell, visitor,
@@ -174,6 +174,21 @@ fn answers() -> Vec<Sabotage> {
                 && let Joined::Already(ordinal) = &mut joined[0]
             {
                 *ordinal = Ordinal(1);
+            }
+            outcome
+        }),
+        Sabotage::of(
+            "a place is claimed once",
+            "a second join gets what the first has claimed",
+            bank(2),
+            &[import(&[1]), join(&[1]), join(&[1])],
+        )
+        .applying(|line, command| {
+            let mut outcome = line.apply(command);
+            if let Reply::Joined(joined) = &mut outcome.reply
+                && let Joined::Already(ordinal) = joined[0]
+            {
+                joined[0] = Joined::Claimed(ordinal);
             }
             outcome
         }),
@@ -603,6 +618,10 @@ fn policy_of(view: &mut View) -> &mut Policy {
 
 fn join(visitors: &[u8]) -> Step {
     Step::Join(visitors.to_vec())
+}
+
+fn import(visitors: &[u8]) -> Step {
+    Step::Import(visitors.iter().map(|n| (*n, Was::Waiting)).collect())
 }
 
 fn joiner(n: u8) -> Joiner {

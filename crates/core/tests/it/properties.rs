@@ -53,6 +53,13 @@ const ORDINARY: &[(&str, &str)] = &[
     ("create", "created"),
     ("create", "there already"),
     ("merge", "done"),
+    ("import", "placed"),
+    ("import", "repeated"),
+    ("import", "already"),
+    ("import", "full"),
+    ("import", "line ahead"),
+    ("join", "claimed"),
+    ("join with key", "claimed"),
 ];
 
 /// Every command that a deleted room refuses.

@@ -16,12 +16,13 @@ use std::{
     path::Path,
     sync::{Arc, mpsc},
     thread::JoinHandle,
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Bounds, Command, Departure, Holder, Joined, Joiner, Live, Ordinal, Policy, Reply, Room, RoomId,
-    Standing, View, Visitor,
+    Bounds, Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Live, Ordinal, Policy,
+    Reply, Room, RoomId, Standing, View, Visitor,
 };
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -304,6 +305,19 @@ impl Store for EmbeddedStore {
 
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         self.apply(room, Command::Merge(memory)).await.map(drop)
+    }
+
+    async fn import(
+        &self,
+        room: &RoomId,
+        rows: Vec<ImportRow>,
+        grace: Duration,
+    ) -> Result<Vec<Imported>, StoreError> {
+        match self.apply(room, Command::Import { rows, grace }).await? {
+            Reply::Imported(imported) => Ok(imported),
+            Reply::Held(_) => Err(StoreError::Unavailable("joins are held".into())),
+            reply => Err(unexpected(&reply)),
+        }
     }
 
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {

@@ -82,6 +82,10 @@ impl Caller<'_> {
             Command::ChangePolicy { from, to } => {
                 self.word("change").written(&**from).written(&**to)
             }
+            Command::Import { rows, grace } => {
+                let call = self.call(&script::IMPORT).with(millis(*grace));
+                rows.iter().fold(call.with(rows.len()), Call::written)
+            }
             Command::Create { policy, digest } => {
                 self.create(policy, digest.as_deref(), Duration::ZERO)
             }
@@ -232,6 +236,11 @@ impl Done {
                     Reply::Revoked((place.0 > 0).then_some(place))
                 }
                 Command::ChangePolicy { .. } if rest.text()? == "stale" => Reply::Stale,
+                Command::Import { rows, .. } => {
+                    let mut values = rest.list()?;
+                    let each = rows.iter().map(|_| values.imported());
+                    Reply::Imported(each.collect::<Result<_, Unreadable>>()?)
+                }
                 Command::Create { .. } => Reply::Created(rest.number()? == 1),
                 _ => Reply::Done,
             },

@@ -6,9 +6,9 @@ use ropeline_core::RoomId;
 pub(super) const ROOMS: &str = "rl:rooms";
 
 /// In the order in which every script has them in `KEYS`.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 16] = [
     "room", "places", "active", "since", "aside", "door", "gone", "done", "seen0", "seen1",
-    "seen2", "log", "keys0", "keys1",
+    "seen2", "log", "keys0", "keys1", "imported", "claimed",
 ];
 
 /// The keys of one room.

@@ -53,4 +53,5 @@ scripts! {
     RESTORE = "restore";
     LOOK = "look";
     FIND = "find";
+    IMPORT = "import";
 }

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Command, Departure, Holder, Joined, Joiner, Ordinal, Outcome, Policy, Reply, RoomId, RoomState,
-    Standing, Timestamp, View, Visitor,
+    Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Outcome, Policy,
+    Reply, RoomId, RoomState, Standing, Timestamp, View, Visitor,
 };
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -152,6 +152,18 @@ impl Store for RedisStore {
         self.inner.transit.merge_memory(&room, &memory).await?;
         self.inner.transit.refresh(&room).await?;
         Ok(())
+    }
+
+    async fn import(
+        &self,
+        room: &RoomId,
+        rows: Vec<ImportRow>,
+        grace: Duration,
+    ) -> Result<Vec<Imported>, StoreError> {
+        match self.write(room, &Command::Import { rows, grace }).await? {
+            Reply::Imported(imported) => Ok(imported),
+            reply => Err(unexpected(&reply)),
+        }
     }
 
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {

@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use redis::{Cmd, Value};
 use ropeline_core::{
-    Counters, Departure, Ending, Header, Holder, Identity, Joined, Joiner, Live, LostRange,
-    Ordinal, Pass, Policy, RoomClock, RoomState, Round, ServerId, Standing, Tick, Timestamp,
+    Counters, Departure, Ending, Header, Holder, Identity, ImportRow, Imported, Joined, Joiner,
+    Live, LostRange, Ordinal, Pass, Policy, RoomClock, RoomState, Round, ServerId, Standing, Tick,
+    Timestamp, Was,
 };
 use thiserror::Error;
 
@@ -151,12 +152,27 @@ impl Values {
             "new" => Joined::New(ordinal),
             "already" => Joined::Already(ordinal),
             "repeated" => Joined::Repeated(ordinal),
+            "claimed" => Joined::Claimed(ordinal),
             "reused" => Joined::KeyReused,
             "closed" => Joined::Closed,
             "full" => Joined::Full,
             _ => return Err(Unreadable("what became of a join")),
         };
         Ok((joined, standing))
+    }
+
+    /// What became of a row of an import.
+    pub(super) fn imported(&mut self) -> Read<Imported> {
+        let word = self.text()?;
+        let ordinal = self.ordinal()?;
+        Ok(match word.as_str() {
+            "placed" => Imported::Placed(ordinal),
+            "repeated" => Imported::Repeated(ordinal),
+            "already" => Imported::Already(ordinal),
+            "full" => Imported::Full,
+            "line ahead" => Imported::LineAhead,
+            _ => return Err(Unreadable("what became of a row")),
+        })
     }
 
     pub(super) fn departure(&mut self) -> Read<Departure> {
@@ -255,6 +271,7 @@ impl Fields {
             keys: round("key_round", "key_round_started")?,
             lost,
             joins_held_until: self.time("joins_held_until")?,
+            imported_until: self.time("imported_until")?,
             counters: self.counters()?,
             clock: RoomClock::heard(now, clock),
         })
@@ -333,6 +350,16 @@ impl Written for Joiner {
                 .arg(format!("{:016x}", key.body)),
             None => call.arg("").arg(""),
         };
+    }
+}
+
+impl Written for ImportRow {
+    fn write(&self, call: &mut Cmd) {
+        let was = match self.was {
+            Was::Waiting => "waiting",
+            Was::Inside => "inside",
+        };
+        call.arg(self.visitor.as_str()).arg(was);
     }
 }
 

@@ -6,6 +6,7 @@ mod crash;
 mod deletion;
 mod durability;
 mod given;
+mod import;
 mod model;
 mod presence;
 mod redis_url;

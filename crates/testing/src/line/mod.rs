@@ -15,8 +15,8 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner},
 };
 use ropeline_core::{
-    Command, Holder, JoinKey, Joined, Joiner, Located, Ordinal, Outcome, Reply, Standing,
-    Timestamp, UserId, View, Visitor,
+    Command, Holder, ImportRow, Imported, JoinKey, Joined, Joiner, Located, Ordinal, Outcome,
+    Reply, Standing, Timestamp, UserId, View, Visitor, Was,
 };
 
 pub use judge::{Judge, Observation, Token, Violation};
@@ -247,6 +247,10 @@ impl<L: Line> Teller<'_, L> {
                 digest: None,
             },
             Step::Merge => Command::Merge(Arc::new(self.line.view())),
+            Step::Import(rows) => Command::Import {
+                rows: rows.iter().map(|(n, was)| import_row(*n, *was)).collect(),
+                grace: IMPORT_GRACE,
+            },
             Step::Advance(_) | Step::Suffer(_) => return None,
         })
     }
@@ -286,19 +290,41 @@ fn key(n: u8, number: u64) -> JoinKey {
 
 /// The ordinals that a reply gave out for the first time, with their visitors.
 pub(crate) fn new_places(command: &Command, reply: &Reply) -> Vec<Holder> {
-    let (Command::Join(joiners), Reply::Joined(joined)) = (command, reply) else {
-        return Vec::new();
+    let new: Vec<(&Visitor, Ordinal)> = match (command, reply) {
+        (Command::Join(joiners), Reply::Joined(joined)) => {
+            let pairs = joiners.iter().zip(joined);
+            let new = pairs.filter_map(|(joiner, joined)| match joined {
+                Joined::New(ordinal) => Some((&joiner.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        (Command::Import { rows, .. }, Reply::Imported(imported)) => {
+            let pairs = rows.iter().zip(imported);
+            let new = pairs.filter_map(|(row, imported)| match imported {
+                Imported::Placed(ordinal) => Some((&row.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        _ => Vec::new(),
     };
-    let pairs = joiners.iter().zip(joined);
-    let new = pairs.filter_map(|(joiner, joined)| match joined {
-        Joined::New(ordinal) => Some(Holder {
-            visitor: joiner.visitor.clone(),
-            ordinal: *ordinal,
-        }),
-        _ => None,
+    let holders = new.into_iter().map(|(visitor, ordinal)| Holder {
+        visitor: visitor.clone(),
+        ordinal,
     });
-    new.collect()
+    holders.collect()
 }
+
+fn import_row(n: u8, was: Was) -> ImportRow {
+    ImportRow {
+        visitor: visitor(n),
+        was,
+    }
+}
+
+/// Longer than any `presence_ttl` of a story, so that an imported place is owed no less than a joined one.
+const IMPORT_GRACE: Duration = Duration::from_secs(25);
 
 /// A moment far from zero, so that nothing is saved by saturating arithmetic.
 pub const START: Timestamp = Timestamp(1_700_000_000_000);

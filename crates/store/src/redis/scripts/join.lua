@@ -1,11 +1,13 @@
 -- Visitors ask for a place, in this order.
 --
--- KEYS   15 the node's note of its last batch: "<number> <first ordinal> <last ordinal>", gone after ten minutes
+-- KEYS   17 the node's note of its last batch: "<number> <first ordinal> <last ordinal> ,<claimed ordinals>,", gone
+--          after ten minutes
 -- ARGV   5 number of this batch, rising per node; a batch that is sent again has the same number
 --        6 how many visitors, then for each: visitor, idempotency key or '', digest of the request or ''
--- Returns for each: what became of it ('new', 'already', 'repeated', 'reused', 'closed', 'full'), its ordinal or 0,
+-- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
+--        'full'), its ordinal or 0,
 --        where the place stands after settling, and up to two times
-local NOTE, NOTE_TTL_S = KEYS[15], 600
+local NOTE, NOTE_TTL_S = KEYS[17], 600
 
 local refused = open()
 if refused then return refused end
@@ -17,11 +19,13 @@ if now < R.joins_held_until then
 end
 
 -- What the first sending of this batch gave out, if its answer was lost on the way: those are new.
-local number, first, last = string.match(call('GET', NOTE) or '', '^(%d+) (%d+) (%d+)$')
+local note = call('GET', NOTE) or ''
+local number, first, last = string.match(note, '^(%d+) (%d+) (%d+) ')
 local sent_before = number == ARGV[5]
 first, last = tonumber(first or 0), tonumber(last or -1)
 local issued_before = R.issued
 local waiting = in_line()
+local claims = {}
 
 local function key_of(at)
   local key = ARGV[at + 1]
@@ -38,7 +42,16 @@ local function join(at)
   local place = end_if_expired(find(visitor))
   if place then
     if sent_before and place >= first and place <= last then return 'new', place end
-    return known == 'known' and 'repeated' or 'already', place
+    if known == 'known' then return 'repeated', place end
+    if is_unclaimed(place) then
+      if known == 'fresh' then call('HSET', keys_key(0), key, body) end
+      call('SETBIT', CLAIMED, place - R.base, 1)
+      mark(place)
+      claims[#claims + 1] = text(place)
+      return 'claimed', place
+    end
+    if sent_before and string.find(note, ',' .. text(place) .. ',', 1, true) then return 'claimed', place end
+    return 'already', place
   end
   if R.state ~= 'open' then return 'closed', 0 end
   if waiting >= R.waiting_max then
@@ -61,10 +74,10 @@ for at = 7, 4 + 3 * tonumber(ARGV[6]), 3 do
   local what, ordinal = join(at)
   joined[#joined + 1] = { what, ordinal, ARGV[at] }
 end
-if R.issued > issued_before then
+if not sent_before and (R.issued > issued_before or #claims > 0) then
   R.fresh = nil
-  if not sent_before then first = issued_before + 1 end
-  call('SET', NOTE, ARGV[5] .. ' ' .. text(first) .. ' ' .. text(R.issued), 'EX', NOTE_TTL_S)
+  note = { ARGV[5], text(issued_before + 1), text(R.issued), ',' .. table.concat(claims, ',') .. ',' }
+  call('SET', NOTE, table.concat(note, ' '), 'EX', NOTE_TTL_S)
 end
 local more = settle()
 local results = {}

@@ -1,12 +1,12 @@
 -- An operator's word.
 --
--- KEYS   15 the node's note of its last word: its number, gone after ten minutes
+-- KEYS   17 the node's note of its last word: its number, gone after ten minutes
 -- ARGV   5 number of this word, rising per node; a word that is sent again has the same number
 --        6 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'policy' or 'change'
 --        7 ... 'admit': how many; 'policy': the policy (nine values, '' = absent), then its digest or '';
 --          'change': the policy that was changed, then what it is changed to
 -- Returns 'done', or 'stale' if the policy is another one by now than the one that was changed
-local NOTE, NOTE_TTL_S = KEYS[15], 600
+local NOTE, NOTE_TTL_S = KEYS[17], 600
 
 local refused = open()
 if refused then return refused end

@@ -17,7 +17,8 @@ R.epoch, R.state, R.paused = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 if ARGV[23] ~= '' then R.digest = ARGV[23] end
 for i, field in ipairs(COUNTERS) do R[field] = tonumber(ARGV[25 + i]) end
 R.version, R.server, R.joins_held_until = tonumber(ARGV[12]), this_server(), now + JOIN_HOLD_MS
-call('UNLINK', PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, KEYS[9], KEYS[10], KEYS[11], LOG, KEYS[13], KEYS[14])
+call('UNLINK', PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, KEYS[9], KEYS[10], KEYS[11], LOG, KEYS[13], KEYS[14],
+  IMPORTED, CLAIMED)
 if R.state == 'deleted' then
   delete()
 else

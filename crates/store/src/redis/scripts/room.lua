@@ -15,6 +15,7 @@
 --        9 seen0  10 seen1  11 seen2  bitmaps by ordinal - base: presence, round n in seen(n mod 3)
 --       12 log     stream      <version>-1: what ended or moved in that version
 --       13 keys0  14 keys1     hashes: idempotency key -> digest of the request, round n in keys(n mod 2)
+--       15 imported 16 claimed bitmaps by ordinal - base: given by an import, and answered to a join since
 -- ARGV   1 clock      milliseconds in the place of Redis's own clock, for tests; '' in production
 --        2 look_max   places that one call looks at, and that it ends, at the most
 --        3 base_trail how far `base`, below which no ending is remembered, trails `head`
@@ -27,7 +28,7 @@
 
 local call = redis.call
 local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local GONE, DONE, LOG = KEYS[7], KEYS[8], KEYS[12]
+local GONE, DONE, LOG, IMPORTED, CLAIMED = KEYS[7], KEYS[8], KEYS[12], KEYS[15], KEYS[16]
 local LOOK_MAX, BASE_TRAIL, BASE_STEP = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 -- An operator's word and a merge look at no more than so many places in one call.
 local PART_MAX = 1000
@@ -127,6 +128,11 @@ end
 
 local function bit_at(key, ordinal)
   return ordinal > R.base and call('GETBIT', key, ordinal - R.base) == 1
+end
+
+-- Whether an import gave the place and no join has asked for it yet.
+local function is_unclaimed(ordinal)
+  return bit_at(IMPORTED, ordinal) and not bit_at(CLAIMED, ordinal)
 end
 
 -- How a place ended, from its ordinal alone: below `base` all are long done, up to `floor` a reset put
@@ -338,7 +344,8 @@ end
 
 local function is_present(ordinal)
   if R.presence_ttl == 0 then return true end
-  return bit_at(round_key(0), ordinal) or bit_at(round_key(1), ordinal) or bit_at(round_key(2), ordinal)
+  if bit_at(round_key(0), ordinal) or bit_at(round_key(1), ordinal) or bit_at(round_key(2), ordinal) then return true end
+  return now < R.imported_until and is_unclaimed(ordinal)
 end
 
 -- A missed turn is kept for `missed_turn_ttl`; with none, the place is gone at once.
@@ -416,6 +423,8 @@ local function set_base(base)
   local bytes = (base - R.base) / 8
   if bytes == 0 then return end
   for i = 7, 11 do shift(KEYS[i], bytes) end
+  shift(IMPORTED, bytes)
+  shift(CLAIMED, bytes)
   R.base = base
 end
 
@@ -464,7 +473,7 @@ end
 local function delete()
   if not reset() then return false end
   R.state, R.paused, R.digest = 'deleted', 0, nil
-  for i = 7, 14 do
+  for i = 7, 16 do
     if i ~= 12 then call('UNLINK', KEYS[i]) end
   end
   ended_gone, ended_done, set_aside = {}, {}, {}
@@ -484,7 +493,7 @@ local function begin(from, at)
   R.issued, R.head, R.floor, R.base, R.inside_since = 0, 0, 0, 0, 0
   R.tick_start, R.tick_admitted, R.tick_extra = at, 0, 0
   R.round, R.round_started, R.key_round, R.key_round_started = 0, at, 0, at
-  R.lost_after, R.lost_until, R.joins_held_until = nil, nil, 0
+  R.lost_after, R.lost_until, R.joins_held_until, R.imported_until = nil, nil, 0, 0
 end
 
 -- Ends up to `most` places with an ordinal up to `last`; says how many.
@@ -508,10 +517,10 @@ local function merge(M, first)
   if M.epoch > R.epoch or made_anew then
     -- The store has gone back to before the room was deleted and created again.
     if not reset() then return false end
-    call('UNLINK', GONE, DONE)
+    call('UNLINK', GONE, DONE, IMPORTED, CLAIMED)
     for _, field in ipairs(POLICY) do R[field] = M[field] end
     R.epoch, R.state = M.epoch, M.state
-    R.issued, R.head, R.floor, R.base = 0, 0, 0, 0
+    R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
     R.fresh = nil
   end
   if R.state == 'deleted' or M.state == 'deleted' then return delete() end
