@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     match command {
         Command::All(args) => all(&args),
-        Command::Http(args) => show(&http::run(&args)?),
+        Command::Http(args) => show(&[http::embedded::run(&args)?]),
         Command::Engine(args) => show(&[engine::run(&args)?]),
         Command::Micro => show(&[micro::run()]),
         Command::Hello => http::hello::serve(),
@@ -87,9 +87,11 @@ fn run(command: Command) -> Result<()> {
 }
 
 fn all(args: &AllArgs) -> Result<()> {
-    let mut tables = http::run(&args.http)?;
-    tables.push(engine::run(&args.engine)?);
-    tables.push(micro::run());
+    let tables = [
+        http::embedded::run(&args.http)?,
+        engine::run(&args.engine)?,
+        micro::run(),
+    ];
     show(&tables)?;
 
     let report = Report {

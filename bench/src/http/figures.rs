@@ -2,7 +2,7 @@
 
 use std::process;
 
-use super::{Args, Load};
+use super::{Args, Load, Target, turns::SLICE};
 use crate::{
     machine,
     report::{self, Table},
@@ -34,9 +34,9 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    pub(crate) fn used(server: u32) -> Self {
+    pub(crate) fn used(server: Target) -> Self {
         Self {
-            server: machine::cpu_seconds(server).unwrap_or(0.0),
+            server: machine::cpu_seconds(server.process).unwrap_or(0.0),
             generator: machine::cpu_seconds(process::id()).unwrap_or(0.0),
         }
     }
@@ -88,7 +88,7 @@ pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
             args.connections,
             args.rounds,
             args.seconds,
-            super::SLICE.as_millis(),
+            SLICE.as_millis(),
             args.waiting,
             args.inside,
             generator.median(),

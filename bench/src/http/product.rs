@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use super::{client, requests};
+use super::{Target, client, requests};
 use crate::Result;
 
 /// A server with nothing to recover is ready in far less.
@@ -76,12 +76,11 @@ impl Product {
         }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(crate) fn process(&self) -> u32 {
-        self.child.id()
+    pub(crate) fn target(&self) -> Target {
+        Target {
+            address: self.address,
+            process: self.child.id(),
+        }
     }
 
     /// The end of its log, for whoever reads why the run failed.
