@@ -38,10 +38,7 @@ impl OwnServer {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target {
-            address: self.address,
-            process: self.child.id(),
-        }
+        Target::new(self.address, self.child.id())
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) fn run(args: &Args) -> Result<Table> {
     progress::phase("servers");
     let turns = Turns::new(args)?;
     let hello = OwnServer::start(&["hello"])?;
-    let product = Product::start(&args.product, turns.runtime())?;
+    let product = Product::start(&args.product, "embedded", turns.runtime())?;
     progress::step("both answer");
 
     match measure(&turns, &hello, &product) {

@@ -9,6 +9,8 @@ pub(crate) mod embedded;
 mod figures;
 pub(crate) mod hello;
 mod load;
+pub(crate) mod on_redis;
+pub(crate) mod plain;
 mod product;
 mod requests;
 mod turns;
@@ -56,6 +58,25 @@ struct Target {
     address: SocketAddr,
     /// Whose processor time a request takes.
     process: u32,
+    /// The Redis behind the server, which takes some as well.
+    redis: Option<u32>,
+}
+
+impl Target {
+    fn new(address: SocketAddr, process: u32) -> Self {
+        Self {
+            address,
+            process,
+            redis: None,
+        }
+    }
+
+    fn on(self, redis: u32) -> Self {
+        Self {
+            redis: Some(redis),
+            ..self
+        }
+    }
 }
 
 impl Load {
