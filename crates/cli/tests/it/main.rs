@@ -13,6 +13,7 @@ mod logins;
 mod nginx;
 mod plan;
 mod process;
+mod proxy;
 mod room;
 mod room_server;
 mod settings;
