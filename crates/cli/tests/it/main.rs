@@ -11,6 +11,7 @@ mod liar;
 mod life;
 mod logins;
 mod nginx;
+mod packaging;
 mod plan;
 mod process;
 mod proxy;
