@@ -6,6 +6,7 @@
 )]
 
 mod clock;
+pub mod history;
 pub mod http;
 pub mod line;
 pub mod login;
