@@ -7,6 +7,7 @@
 
 mod certificates;
 mod clock;
+pub mod history;
 pub mod http;
 pub mod line;
 pub mod login;
