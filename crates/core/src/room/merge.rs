@@ -53,6 +53,7 @@ impl Room {
             self.start_over(memory, now);
         }
         if self.is_deleted() || memory.header.state == RoomState::Deleted {
+            self.header.issued = self.header.issued.max(memory.header.issued);
             self.delete(now);
             return;
         }
@@ -70,7 +71,9 @@ impl Room {
         header.policy = Arc::clone(&memory.header.policy);
         (header.issued, header.head) = (Ordinal(0), Ordinal(0));
         (header.floor, header.base) = (Ordinal(0), Ordinal(0));
+        header.imported_until = Timestamp(0);
         (self.gone, self.done) = Default::default();
+        (self.imported, self.claimed) = Default::default();
     }
 
     fn take_maximum(&mut self, memory: &View, now: Timestamp) {

@@ -17,8 +17,8 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner},
 };
 use ropeline_core::{
-    Command, Holder, Joined, Located, Ordinal, Outcome, Reply, Standing, Timestamp, UserId, View,
-    Visitor,
+    Command, Holder, Imported, Joined, Located, Ordinal, Outcome, Reply, Standing, Timestamp,
+    UserId, View, Visitor,
 };
 
 pub use judge::{Judge, Observation, Token, Violation};
@@ -129,18 +129,30 @@ pub fn visitor(n: u8) -> Visitor {
 
 /// The ordinals that a reply gave out for the first time, with their visitors.
 pub(crate) fn new_places(command: &Command, reply: &Reply) -> Vec<Holder> {
-    let (Command::Join(joiners), Reply::Joined(joined)) = (command, reply) else {
-        return Vec::new();
+    let new: Vec<(&Visitor, Ordinal)> = match (command, reply) {
+        (Command::Join(joiners), Reply::Joined(joined)) => {
+            let pairs = joiners.iter().zip(joined);
+            let new = pairs.filter_map(|(joiner, joined)| match joined {
+                Joined::New(ordinal) => Some((&joiner.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        (Command::Import { rows, .. }, Reply::Imported(imported)) => {
+            let pairs = rows.iter().zip(imported);
+            let new = pairs.filter_map(|(row, imported)| match imported {
+                Imported::Placed(ordinal) => Some((&row.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        _ => Vec::new(),
     };
-    let pairs = joiners.iter().zip(joined);
-    let new = pairs.filter_map(|(joiner, joined)| match joined {
-        Joined::New(ordinal) => Some(Holder {
-            visitor: joiner.visitor.clone(),
-            ordinal: *ordinal,
-        }),
-        _ => None,
+    let holders = new.into_iter().map(|(visitor, ordinal)| Holder {
+        visitor: visitor.clone(),
+        ordinal,
     });
-    new.collect()
+    holders.collect()
 }
 
 /// A moment far from zero, so that nothing is saved by saturating arithmetic.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use ropeline_core::{Identity, Policy};
+use ropeline_core::{Identity, Policy, Was};
 
 /// A policy and what happens under it.
 #[derive(Debug, Clone)]
@@ -48,6 +48,7 @@ pub enum Step {
     Create(Policy),
     Merge,
     Suffer(u64),
+    Import(Vec<(u8, Was)>),
 }
 
 /// From which policy a change was worked out.
@@ -87,6 +88,7 @@ impl Step {
             Self::Create(_) => "create",
             Self::Merge => "merge",
             Self::Suffer(_) => "suffer",
+            Self::Import(_) => "import",
         }
     }
 }
@@ -129,6 +131,18 @@ fn policy() -> impl Strategy<Value = Policy> {
     })
 }
 
+/// Those who were inside mostly come first, as they should.
+fn imports(visitor: impl Strategy<Value = u8>) -> impl Strategy<Value = Step> {
+    let was = prop::sample::select(vec![Was::Waiting, Was::Waiting, Was::Inside]);
+    let rows = prop::collection::vec((visitor, was), 1..8);
+    (rows, any::<u8>()).prop_map(|(mut rows, order)| {
+        if !order.is_multiple_of(8) {
+            rows.sort_by_key(|(_, was)| *was == Was::Waiting);
+        }
+        Step::Import(rows)
+    })
+}
+
 fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
     let visitor = || 0_u8..40;
     let token = any::<usize>;
@@ -147,6 +161,7 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         3 => visitor().prop_map(Step::Revoke),
         14 => Just(Step::Settle),
         8 => policy().prop_map(Step::Create),
+        5 => imports(visitor()),
     ];
     let operators = prop_oneof![
         2 => (1_u64..4).prop_map(Step::Admit),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ropeline_core::{Command, Holder, JoinKey, Joiner, Ordinal, Policy, Standing};
+use ropeline_core::{Command, Holder, ImportRow, JoinKey, Joiner, Ordinal, Policy, Standing, Was};
 
 use super::{Basis, Judge, Line, Observation, Settled, Step, Story, Tally, Violation, visitor};
 
@@ -37,6 +37,9 @@ fn play_all(
     }
     Ok(())
 }
+
+/// Longer than any `presence_ttl` of a story, so that an imported place is owed no less than a joined one.
+const IMPORT_GRACE: Duration = Duration::from_secs(25);
 
 /// A visitor who never joins.
 const STRANGER: u8 = 200;
@@ -132,6 +135,10 @@ impl<'a> Teller<'a> {
             Step::ChangePolicy { from, to } => Command::ChangePolicy {
                 from: self.policy(*from),
                 to: Arc::new(to.clone()),
+            },
+            Step::Import(rows) => Command::Import {
+                rows: rows.iter().map(|(n, was)| import_row(*n, *was)).collect(),
+                grace: IMPORT_GRACE,
             },
             step => by_operator(step)?,
         })
@@ -234,5 +241,12 @@ fn key(n: u8, number: u64) -> JoinKey {
     JoinKey {
         key: u128::from(number),
         body: u64::from(n),
+    }
+}
+
+fn import_row(n: u8, was: Was) -> ImportRow {
+    ImportRow {
+        visitor: visitor(n),
+        was,
     }
 }

@@ -3,7 +3,7 @@
 use ropeline_core::{Command, Departure, Joined, Live, Ordinal, Reply, Standing};
 use ropeline_testing::line::{Line, Step};
 
-use super::{Sabotage, answer_joins, join, nth};
+use super::{Sabotage, answer_joins, import, join, nth};
 use crate::{plain::holder, rules::bank};
 
 pub(super) fn answers() -> Vec<Sabotage> {
@@ -34,6 +34,21 @@ pub(super) fn answers() -> Vec<Sabotage> {
                 && let Joined::Already(ordinal) = &mut joined[0]
             {
                 *ordinal = Ordinal(1);
+            }
+            outcome
+        }),
+        Sabotage::of(
+            "a place is claimed once",
+            "a second join gets what the first has claimed",
+            bank(2),
+            &[import(&[1]), join(&[1]), join(&[1])],
+        )
+        .applying(|line, command| {
+            let mut outcome = line.apply(command);
+            if let Reply::Joined(joined) = &mut outcome.reply
+                && let Joined::Already(ordinal) = joined[0]
+            {
+                joined[0] = Joined::Claimed(ordinal);
             }
             outcome
         }),

@@ -8,7 +8,7 @@ mod pictures;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use ropeline_core::{
-    Command, Holder, Joined, Joiner, Located, Ordinal, Outcome, Policy, Reply, Standing, View,
+    Command, Holder, Joined, Joiner, Located, Ordinal, Outcome, Policy, Reply, Standing, View, Was,
 };
 use ropeline_testing::line::{
     Line, Settled, Step, Story, Suffered, Tally, stories, tell, try_stories, visitor,
@@ -188,6 +188,10 @@ fn policy_of(view: &mut View) -> &mut Policy {
 
 fn join(visitors: &[u8]) -> Step {
     Step::Join(visitors.to_vec())
+}
+
+fn import(visitors: &[u8]) -> Step {
+    Step::Import(visitors.iter().map(|n| (*n, Was::Waiting)).collect())
 }
 
 fn joiner(n: u8) -> Joiner {

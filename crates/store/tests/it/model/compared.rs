@@ -117,7 +117,10 @@ impl<T: Twin> Compared<T> {
             "the store answers as core does",
             || format!("{part:?}: the store {outcome:?}, core {expected:?}"),
         );
-        self.compare_pictures();
+        // Those that ran out at the same instant are ended in any order, and not all of them are yet.
+        if !outcome.more {
+            self.compare_pictures();
+        }
         outcome
     }
 

@@ -58,6 +58,9 @@ impl<'a> EmbeddedTwin<'a> {
             Command::Leave(holder) => Reply::Departed(store.leave(room, holder).await?),
             Command::Finish(holder) => Reply::Departed(store.finish(room, holder).await?),
             Command::Revoke(visitor) => Reply::Revoked(store.revoke(room, visitor).await?),
+            Command::Import { rows, grace } => {
+                Reply::Imported(store.import(room, rows, grace).await?)
+            }
             Command::Settle => store.settle(room).await.map(|()| Reply::Done)?,
             Command::Merge(memory) => store.merge(room, memory).await.map(|()| Reply::Done)?,
             Command::ChangePolicy { from, to } => {

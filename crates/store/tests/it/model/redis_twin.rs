@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use redis::{Commands, Connection};
-use ropeline_core::{Command, Outcome, Policy, Room, RoomId, RoomState, ServerId, View};
-use ropeline_store::{RedisOptions, RedisStore, RedisUrl, Store};
+use ropeline_core::{Command, Outcome, Policy, Reply, Room, RoomId, RoomState, ServerId, View};
+use ropeline_store::{RedisOptions, RedisStore, RedisUrl, StoreTime};
 use ropeline_testing::{
     ManualClock, TestRedis,
     line::{START, Violation},
@@ -34,26 +34,26 @@ impl<'a> RedisTwin<'a> {
         let mut connection = url.client().unwrap().get_connection().unwrap();
         let () = connection.flushall().unwrap();
         let clock = Arc::new(ManualClock::at(START));
-        let room = RoomId::main();
-        let store = runtime.block_on(async {
-            let options = RedisOptions {
-                bounds: BOUNDS,
-                ..RedisOptions::default()
-            };
-            let time = Arc::clone(&clock);
-            let store = RedisStore::open_with(&url, time, options).await.unwrap();
-            let made = store.create(&room, Arc::new(policy), None).await;
-            assert_eq!(made, Ok(true));
-            store
-        });
-        Self {
+        let time = Arc::clone(&clock);
+        let options = RedisOptions {
+            bounds: BOUNDS,
+            time: StoreTime::Given,
+        };
+        let opened = runtime.block_on(RedisStore::open_with(&url, time, options));
+        let mut twin = Self {
             runtime,
-            store,
+            store: opened.unwrap(),
             connection,
-            room,
+            room: RoomId::main(),
             clock,
             servers: 0,
-        }
+        };
+        let made = twin.apply(Command::Create {
+            policy: Arc::new(policy),
+            digest: None,
+        });
+        assert_eq!(made.reply, Reply::Created(true));
+        twin
     }
 
     fn keys(&mut self) -> Vec<String> {
@@ -135,6 +135,7 @@ impl Twin for RedisTwin<'_> {
             (1, _) => {
                 let () = self.connection.flushall().unwrap();
                 reference.room = Room::from_memory(&memory, host.clone(), reference.clock, BOUNDS);
+                self.apply(Command::Merge(Arc::clone(&memory)));
             }
             _ => self.become_another_server(),
         }

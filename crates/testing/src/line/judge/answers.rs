@@ -17,6 +17,9 @@ impl Judge {
             (Command::Leave(holder) | Command::Finish(holder), Reply::Departed(departure)) => {
                 self.heard_departure(holder, *departure)?;
             }
+            (Command::Import { .. }, Reply::Imported(_)) => {
+                self.heard_new(&new_places(command, reply))?;
+            }
             (Command::Join(joiners), Reply::Joined(joined)) => {
                 self.heard_new(&new_places(command, reply))?;
                 self.heard_joined(joiners, joined)?;
@@ -41,14 +44,15 @@ impl Judge {
                 ahead: None,
                 was_inside: false,
                 seen_at: None,
+                claimed: false,
             });
         }
         Ok(())
     }
 
-    fn heard_joined(&self, joiners: &[Joiner], joined: &[Joined]) -> Result<(), Violation> {
+    fn heard_joined(&mut self, joiners: &[Joiner], joined: &[Joined]) -> Result<(), Violation> {
         for (joiner, joined) in joiners.iter().zip(joined) {
-            let (Joined::Already(at) | Joined::Repeated(at)) = joined else {
+            let (Joined::Already(at) | Joined::Repeated(at) | Joined::Claimed(at)) = joined else {
                 continue;
             };
             ensure(
@@ -56,8 +60,21 @@ impl Judge {
                 "a second join is answered with the visitor's own place",
                 || format!("{:?}: {joined:?}", joiner.visitor),
             )?;
+            if matches!(joined, Joined::Claimed(_)) {
+                self.claim(*at)?;
+            }
         }
         Ok(())
+    }
+
+    /// An imported place goes to the first join, and to no other.
+    fn claim(&mut self, ordinal: Ordinal) -> Result<(), Violation> {
+        let lossy = ordinal.0 <= self.lost_up_to;
+        let token = self.tokens.iter_mut().find(|t| t.holder.ordinal == ordinal);
+        let again = token.is_some_and(|token| std::mem::replace(&mut token.claimed, true));
+        ensure(!again || lossy, "a place is claimed once", || {
+            format!("{ordinal} was claimed before")
+        })
     }
 
     fn heard_where(&self, standings: &[(Holder, Standing)]) -> Result<(), Violation> {

@@ -1,8 +1,8 @@
 //! The cap and the batch.
 
-use ropeline_core::{Live, Standing};
+use ropeline_core::{Command, Live, Standing};
 
-use super::{Judge, Observation, Violation, ensure};
+use super::{Cause, Judge, Observation, Violation, ensure};
 
 impl Judge {
     /// The cap and the batch hold, and nothing of them is left while somebody waits.
@@ -20,7 +20,12 @@ impl Judge {
             .policy
             .batch
             .map_or(u64::MAX, |batch| batch.saturating_add(tick.extra));
+        // Who was inside elsewhere is counted, and takes nothing of the batch.
+        let imported = matches!(self.cause, Cause::Command(Command::Import { .. }));
         let before = match self.tick {
+            Some(before) if before.start == tick.start && imported => {
+                before.admitted + (tick.extra - before.extra)
+            }
             Some(before) if before.start == tick.start => before.admitted,
             Some(_) => 0,
             None => tick.admitted,

@@ -37,6 +37,8 @@ pub struct Token {
     pub was_inside: bool,
     /// When its holder was last heard of, as far as the line must still know.
     pub seen_at: Option<Timestamp>,
+    /// Whether a join was answered with it after an import had given it.
+    pub claimed: bool,
 }
 
 /// What was done since the last look.
