@@ -5,6 +5,8 @@
 //! Redis that any number of processes share.
 
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod embedded;
 mod redis;
 mod store;
