@@ -6,10 +6,12 @@
 )]
 
 mod clock;
+mod database;
 pub mod http;
 pub mod line;
 pub mod login;
 mod redis;
 
 pub use clock::ManualClock;
+pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{Persistence, TestRedis, free_port};

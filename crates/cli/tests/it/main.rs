@@ -7,6 +7,7 @@ mod crowd;
 mod disk_full;
 mod health;
 mod history;
+mod import;
 mod liar;
 mod life;
 mod logins;

@@ -2,6 +2,7 @@
 
 mod error;
 mod keys;
+mod offline;
 mod rooms;
 mod started;
 
@@ -17,6 +18,7 @@ use tokio::net::TcpListener;
 
 pub use self::{
     error::StartError,
+    offline::Offline,
     started::{NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{
@@ -26,7 +28,7 @@ use self::{
 use crate::{
     admin::{Audit, Histories, Sessions},
     app::{App, Parts},
-    config::{PublicUrl, Settings},
+    config::{PublicUrl, Settings, StoreChoice},
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
@@ -54,7 +56,7 @@ pub struct Ready {
 impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let store = Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(&clock))?);
+        let store = open_store(&settings, &clock).await?;
         KeyFile::open_or_create(&settings.data, clock.now())?;
         let (keys, mut followed) = follow_keys(&settings.data)?;
         let logins = follow_logins(&settings.login, &mut followed)?;
@@ -167,6 +169,19 @@ impl Ready {
         tasks.finish(Duration::from_secs(1)).await;
         app.store.close().await;
         report
+    }
+}
+
+/// The store that the settings name.
+async fn open_store(
+    settings: &Settings,
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn Store>, StartError> {
+    match settings.store {
+        StoreChoice::Embedded => {
+            let store = EmbeddedStore::open(&settings.data, Arc::clone(clock))?;
+            Ok(Arc::new(store))
+        }
     }
 }
 
