@@ -4,8 +4,8 @@ use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Policy, RoomId, Standing,
-    Timestamp, View, Visitor,
+    Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Policy, RoomId,
+    Standing, Timestamp, View, Visitor,
 };
 use thiserror::Error;
 
@@ -39,6 +39,23 @@ pub enum Operation {
         policy: Arc<Policy>,
         digest: Option<String>,
     },
+}
+
+impl Operation {
+    /// The command of the same name.
+    pub(crate) fn command(self) -> Command {
+        match self {
+            Self::Admit(count) => Command::Admit(count),
+            Self::Pause => Command::Pause,
+            Self::Resume => Command::Resume,
+            Self::Open => Command::Open,
+            Self::Close => Command::Close,
+            Self::Drain => Command::Drain,
+            Self::Reset => Command::Reset,
+            Self::Delete => Command::Delete,
+            Self::SetPolicy { policy, digest } => Command::SetPolicy { policy, digest },
+        }
+    }
 }
 
 /// A place that somebody looked for.
@@ -84,6 +101,13 @@ pub trait Store: Debug + Send + Sync {
 
     /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
     async fn refresh(&self, _room: &RoomId) {}
+
+    /// For when the store cannot be asked: up to when this node's own knowledge said that a place may be inside,
+    /// because it was passed by and had neither ended nor been set aside. By this node's clock. A store that can
+    /// always be asked knows no such thing.
+    fn leased(&self, _room: &RoomId, _ordinal: Ordinal) -> Option<Timestamp> {
+        None
+    }
 
     /// Whether joins are taken.
     fn health(&self) -> Health;

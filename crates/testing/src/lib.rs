@@ -5,6 +5,7 @@
     reason = "a test helper that panics fails its test"
 )]
 
+mod certificates;
 mod clock;
 mod database;
 pub mod http;
@@ -12,6 +13,7 @@ pub mod line;
 pub mod login;
 mod redis;
 
+pub use certificates::TestCertificates;
 pub use clock::ManualClock;
 pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{Persistence, TestRedis, free_port};

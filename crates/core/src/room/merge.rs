@@ -41,6 +41,8 @@ impl Room {
 
     fn merge_as(&mut self, memory: &View, now: Timestamp, first: bool) {
         self.visible = true;
+        // Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
+        self.header.version = self.header.version.max(memory.header.version);
         if first {
             self.header.joins_held_until = now + JOIN_HOLD;
         }
@@ -90,7 +92,6 @@ impl Room {
         header.head = header.head.max(known.head);
         header.floor = header.floor.max(known.floor);
         header.base = header.base.max(known.base);
-        header.version = header.version.max(known.version);
         if let Some(lost) = &mut header.lost {
             lost.after = lost.after.max(header.head);
         }

@@ -290,18 +290,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn operate(&self, room: &RoomId, operation: Operation) -> Result<(), StoreError> {
-        let command = match operation {
-            Operation::Admit(count) => Command::Admit(count),
-            Operation::Pause => Command::Pause,
-            Operation::Resume => Command::Resume,
-            Operation::Open => Command::Open,
-            Operation::Close => Command::Close,
-            Operation::Drain => Command::Drain,
-            Operation::Reset => Command::Reset,
-            Operation::Delete => Command::Delete,
-            Operation::SetPolicy { policy, digest } => Command::SetPolicy { policy, digest },
-        };
-        self.apply(room, command).await.map(drop)
+        self.apply(room, operation.command()).await.map(drop)
     }
 
     async fn change_policy(

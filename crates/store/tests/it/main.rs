@@ -9,3 +9,4 @@ mod given;
 mod import;
 mod model;
 mod presence;
+mod redis_url;

@@ -29,7 +29,8 @@ impl Tally {
             Reply::Revoked(None) => self.note(command, "nobody"),
             Reply::Done => self.note(command, "done"),
             Reply::Stale => self.note(command, "stale"),
-            Reply::Created(_) => self.note(command, "created"),
+            Reply::Created(true) => self.note(command, "created"),
+            Reply::Created(false) => self.note(command, "there already"),
             Reply::NoRoom => self.note(command, "no room"),
             Reply::Imported(imported) => imported
                 .iter()
