@@ -2,6 +2,7 @@
 
 mod error;
 mod keys;
+mod offline;
 mod rooms;
 mod started;
 mod store;
@@ -18,6 +19,7 @@ use tokio::net::TcpListener;
 
 pub use self::{
     error::StartError,
+    offline::Offline,
     started::{NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{

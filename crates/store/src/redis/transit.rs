@@ -10,7 +10,7 @@ use redis::{RedisError, Value};
 use ropeline_core::{Bounds, Command, RoomId, Timestamp};
 
 use super::{
-    StoreTime,
+    StoreTime, Unreached,
     encode::{Call, Caller, Done},
     link::{Link, is_refusal, unavailable},
     picture::{Looked, RoomNode},
@@ -64,6 +64,15 @@ impl From<RedisError> for Failed {
 impl From<Unreadable> for Failed {
     fn from(error: Unreadable) -> Self {
         Self::Refused(StoreError::Unavailable(error.to_string().into()))
+    }
+}
+
+impl From<Failed> for Unreached {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(error) => Self::Refused(error.to_string()),
+            Failed::Unknown(error) => Self::Away(error.to_string()),
+        }
     }
 }
 
