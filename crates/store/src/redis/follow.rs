@@ -27,7 +27,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(5);
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 /// Marks that one call takes at the most.
-const MARKS_PER_CALL: usize = 1_000;
+const MARKS_PER_CALL: usize = 500;
 /// Places set aside that are read at once.
 const ASIDE_PAGE: usize = 5_000;
 
