@@ -70,7 +70,10 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "DIR", env = "ROPELINE_DATA", global = true, value_parser = path())]
     data: Option<PathBuf>,
 
-    /// Where the lines are kept [default: embedded]
+    /// Where the lines are kept: here, or on the Redis of an address [default: embedded]
+    ///
+    /// Other users of this machine can read the flag, and a password in it, in the list of
+    /// processes; they cannot read the variable or the settings file.
     // An address may hold a password, so help does not repeat it.
     #[arg(
         long,

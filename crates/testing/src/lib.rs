@@ -8,6 +8,7 @@
 mod certificates;
 mod clock;
 mod database;
+pub mod history;
 pub mod http;
 pub mod line;
 pub mod login;

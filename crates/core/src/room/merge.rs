@@ -53,6 +53,7 @@ impl Room {
             self.start_over(memory, now);
         }
         if self.is_deleted() || memory.header.state == RoomState::Deleted {
+            self.header.issued = self.header.issued.max(memory.header.issued);
             self.delete(now);
             return;
         }

@@ -5,6 +5,7 @@ mod keys;
 mod offline;
 mod rooms;
 mod started;
+mod store;
 
 use std::{
     path::Path,
@@ -12,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use ropeline_store::{Clock, EmbeddedStore, Store};
+use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
@@ -24,11 +25,12 @@ pub use self::{
 use self::{
     keys::{admin_key, follow_keys, follow_logins},
     rooms::{apply_section, open_to_others, warn_of_missing_logins},
+    store::Opened,
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
     app::{App, Parts},
-    config::{PublicUrl, Settings, StoreChoice},
+    config::{PublicUrl, Settings},
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
@@ -56,7 +58,7 @@ pub struct Ready {
 impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let store = open_store(&settings, &clock).await?;
+        let Opened { store, warnings } = store::open(&settings, &clock).await?;
         KeyFile::open_or_create(&settings.data, clock.now())?;
         let (keys, mut followed) = follow_keys(&settings.data)?;
         let logins = follow_logins(&settings.login, &mut followed)?;
@@ -102,6 +104,8 @@ impl Ready {
         let started = Started {
             address,
             data: settings.data.clone(),
+            store: settings.store.clone(),
+            warnings,
             new_admin_key,
             rooms,
             open_to_others: open_to_others(&app, address),
@@ -169,19 +173,6 @@ impl Ready {
         tasks.finish(Duration::from_secs(1)).await;
         app.store.close().await;
         report
-    }
-}
-
-/// The store that the settings name.
-async fn open_store(
-    settings: &Settings,
-    clock: &Arc<dyn Clock>,
-) -> Result<Arc<dyn Store>, StartError> {
-    match settings.store {
-        StoreChoice::Embedded => {
-            let store = EmbeddedStore::open(&settings.data, Arc::clone(clock))?;
-            Ok(Arc::new(store))
-        }
     }
 }
 

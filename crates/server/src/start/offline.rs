@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ropeline_core::{Claims, FORMAT, LANE_MAIN, Ordinal, RoomId, Timestamp, View, Visitor};
 use ropeline_store::{Clock, Store, StoreError};
 
-use super::{error::StartError, open_store, rooms::apply_section};
+use super::{error::StartError, rooms::apply_section, store};
 use crate::{
     config::Settings,
     token::{ISSUER, KeyError, KeyFile, KeyRing},
@@ -23,7 +23,7 @@ pub struct Offline {
 impl Offline {
     /// Opens the store and the keys as a server would; an embedded store must have no server then.
     pub async fn open(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let store = open_store(settings, &clock).await?;
+        let store = store::open(settings, &clock).await?.store;
         let keys = KeyFile::open_or_create(&settings.data, clock.now())?;
         let keys = keys.ring().map_err(|cause| KeyError::Malformed {
             path: KeyFile::path(&settings.data),

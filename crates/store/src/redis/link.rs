@@ -76,7 +76,7 @@ impl Link {
         if answer.as_ref().is_err_and(RedisError::is_timeout) {
             self.start_over(&used);
         }
-        answer
+        answer?.extract_error()
     }
 
     /// Makes another connection: one that has stopped answering may never say that it is broken.

@@ -9,4 +9,5 @@ mod given;
 mod import;
 mod model;
 mod presence;
+mod redis;
 mod redis_url;

@@ -19,10 +19,11 @@ for i, field in ipairs(COUNTERS) do R[field] = tonumber(ARGV[25 + i]) end
 R.version, R.server, R.joins_held_until = tonumber(ARGV[12]), this_server(), now + JOIN_HOLD_MS
 call('UNLINK', PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, KEYS[9], KEYS[10], KEYS[11], LOG, KEYS[13], KEYS[14],
   IMPORTED, CLAIMED)
+R.issued = tonumber(ARGV[8])
 if R.state == 'deleted' then
   delete()
 else
-  R.issued, R.head = tonumber(ARGV[8]), tonumber(ARGV[9])
+  R.head = tonumber(ARGV[9])
   R.floor, R.base = tonumber(ARGV[10]), tonumber(ARGV[11])
   if R.issued > 0 then
     R.lost_after, R.lost_until = R.head, now + math.max(R.presence_ttl, LOST_MIN_MS)

@@ -523,7 +523,10 @@ local function merge(M, first)
     R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
     R.fresh = nil
   end
-  if R.state == 'deleted' or M.state == 'deleted' then return delete() end
+  if R.state == 'deleted' or M.state == 'deleted' then
+    R.issued = math.max(R.issued, M.issued)
+    return delete()
+  end
   if M.issued > R.issued then
     R.lost_after = math.min(R.lost_after or R.issued, R.issued)
     R.lost_until = now + math.max(R.presence_ttl, LOST_MIN_MS)

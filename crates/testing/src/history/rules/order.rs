@@ -1,0 +1,55 @@
+//! Order: of joins by real time, and of admissions by ordinal.
+
+use super::{Rule, Violation};
+use crate::history::{
+    evidence::{Evidence, Story},
+    record::Record,
+};
+
+/// W4: walks from the last ordinal to the first and keeps the earliest answer above: nobody below may have
+/// asked after it.
+pub(super) fn joined_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
+    let mut broken = Vec::new();
+    let mut first: Option<&Story<'_>> = None;
+    for story in evidence.stories.iter().rev() {
+        let above = first.filter(|above| above.ordinal > story.ordinal);
+        if let Some(above) = above.filter(|above| above.acknowledged < story.asked) {
+            let what = format!(
+                "{} was answered with {} before {} asked for {}",
+                above.user, above.ordinal, story.user, story.ordinal
+            );
+            broken.push(Rule::W4.broken(what, [above.join, story.join]));
+        }
+        if first.is_none_or(|first| story.acknowledged < first.acknowledged) {
+            first = Some(story);
+        }
+    }
+    broken
+}
+
+/// W5: nobody still waits when a later one has come in, who was certainly present when that happened.
+pub(super) fn admitted_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
+    let admissions: Vec<_> = evidence.admissions().collect();
+    let mut broken = Vec::new();
+    for story in &evidence.stories {
+        let until = story.waited_until();
+        let overtaken_by = admissions.iter().find(|(other, admission)| {
+            other.ordinal > story.ordinal
+                && admission.latest < until
+                && story.present.cover(admission.earliest, admission.latest)
+        });
+        if let Some((other, admission)) = overtaken_by {
+            let what = format!(
+                "{} of {} still waits at {until:.3?}, {} of {} came in by {:.3?}",
+                story.ordinal, story.user, other.ordinal, other.user, admission.latest
+            );
+            broken.push(Rule::W5.broken(what, [admission.seen, last_waiting(story)]));
+        }
+    }
+    broken
+}
+
+fn last_waiting<'h>(story: &Story<'h>) -> &'h Record {
+    let last = story.waiting().max_by_key(|(since, _)| *since);
+    last.map_or(story.join, |(_, record)| record)
+}
