@@ -11,7 +11,5 @@ mod store;
 
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
-pub use redis::{
-    RedisOpenError, RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached,
-};
+pub use redis::{RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached};
 pub use store::{Found, Health, Operation, Seen, Store, StoreError};

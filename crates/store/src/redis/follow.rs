@@ -21,6 +21,8 @@ const FOLLOW: Duration = Duration::from_millis(200);
 const IDLE: Duration = Duration::from_secs(2);
 /// Nobody has looked at a room for a while after this.
 const IDLE_AFTER: Duration = Duration::from_secs(10);
+/// Between two looks there is at least this.
+const PAUSE_MIN: Duration = Duration::from_millis(5);
 /// While Redis is away it is tried this often, and half as often after each failure.
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
@@ -87,18 +89,17 @@ impl Transit {
     }
 
     /// Sends the marks, settles what is due, and follows.
-    pub(super) async fn tend(&self, room: &RoomNode) -> Result<(), StoreError> {
+    pub(super) async fn tend(&self, room: &RoomNode) -> Result<(), Failed> {
         self.send_marks(room).await?;
         if room.is_due(self.clock.now()) {
-            self.settle(room).await?;
+            self.settle(room).await
         } else {
-            self.refresh(room).await?;
+            self.refresh(room).await
         }
-        Ok(())
     }
 
     /// Settles until nothing is left to do by now.
-    pub(super) async fn settle(&self, room: &RoomNode) -> Result<(), StoreError> {
+    pub(super) async fn settle(&self, room: &RoomNode) -> Result<(), Failed> {
         loop {
             let done = self.perform(&self.feed, room, &Command::Settle).await?;
             if !done.outcome.more {
@@ -107,7 +108,7 @@ impl Transit {
         }
     }
 
-    pub(super) async fn send_marks(&self, room: &RoomNode) -> Result<(), StoreError> {
+    pub(super) async fn send_marks(&self, room: &RoomNode) -> Result<(), Failed> {
         let marks = room.take_marks();
         let mut sent = 0;
         for part in marks.chunks(MARKS_PER_CALL) {
@@ -132,10 +133,12 @@ impl Inner {
                     failures = 0;
                     self.note_up();
                 }
-                Err(StoreError::NoSuchRoom(_)) => {}
-                Err(error) => {
+                Err(Failed::Frozen(_) | Failed::Refused(StoreError::NoSuchRoom(_))) => {
                     failures += 1;
-                    self.note_down(&error);
+                }
+                Err(failed) => {
+                    failures += 1;
+                    self.note_down(&failed.into());
                 }
             }
             let pause = match failures {
@@ -158,7 +161,7 @@ impl Inner {
             let due = picture.next_due?;
             Some(picture.view.now(now).until(due))
         });
-        due.map_or(pause, |due| due.min(pause))
+        due.map_or(pause, |due| due.clamp(PAUSE_MIN, pause))
     }
 
     /// Somebody looks at a room; one that was idle is followed at once.

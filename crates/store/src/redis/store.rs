@@ -45,7 +45,11 @@ impl Store for RedisStore {
     }
 
     async fn refresh(&self, room: &RoomId) {
-        if let Some(room) = self.inner.get(room) {
+        let room = self
+            .inner
+            .get(room)
+            .filter(|_| self.inner.check_up().is_ok());
+        if let Some(room) = room {
             // What fails here is shown by how old the picture is.
             self.inner.transit.refresh(&room).await.ok();
         }
@@ -169,7 +173,7 @@ impl Store for RedisStore {
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {
         let room = self.inner.live(room)?;
         self.inner.transit.send_marks(&room).await?;
-        self.inner.transit.settle(&room).await
+        Ok(self.inner.transit.settle(&room).await?)
     }
 
     async fn close(&self) {

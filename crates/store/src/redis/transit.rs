@@ -10,7 +10,7 @@ use redis::{RedisError, Value};
 use ropeline_core::{Bounds, Command, RoomId, Timestamp};
 
 use super::{
-    StoreTime,
+    StoreTime, Unreached,
     encode::{Call, Caller, Done},
     link::{Link, is_refusal, unavailable},
     picture::{Looked, RoomNode},
@@ -49,6 +49,8 @@ pub(super) enum Failed {
     Refused(StoreError),
     /// It may have been done.
     Unknown(StoreError),
+    /// Nothing was done, and Redis is well: the room is being moved elsewhere.
+    Frozen(StoreError),
 }
 
 impl From<RedisError> for Failed {
@@ -67,10 +69,19 @@ impl From<Unreadable> for Failed {
     }
 }
 
+impl From<Failed> for Unreached {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(error) | Failed::Frozen(error) => Self::Refused(error.to_string()),
+            Failed::Unknown(error) => Self::Away(error.to_string()),
+        }
+    }
+}
+
 impl From<Failed> for StoreError {
     fn from(failed: Failed) -> Self {
         match failed {
-            Failed::Refused(error) | Failed::Unknown(error) => error,
+            Failed::Refused(error) | Failed::Unknown(error) | Failed::Frozen(error) => error,
         }
     }
 }
@@ -141,11 +152,11 @@ impl Transit {
         link: &Link,
         room: &RoomNode,
         command: &Command,
-    ) -> Result<Done, StoreError> {
+    ) -> Result<Done, Failed> {
         let caller = self.caller(room);
         let attempt = |clock| Caller { clock, ..caller }.transition(command);
         let answer = self.insist(link, room, attempt).await?;
-        let done = Done::read(command, answer).map_err(Failed::from)?;
+        let done = Done::read(command, answer)?;
         room.note_more(done.outcome.more);
         Ok(done)
     }
@@ -156,7 +167,7 @@ impl Transit {
         link: &Link,
         room: &RoomNode,
         attempt: impl Fn(Option<Timestamp>) -> Call,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<Answer, Failed> {
         let mut last = None;
         let insisting = async {
             let mut pause = PAUSE_MIN;
@@ -166,9 +177,9 @@ impl Transit {
                 match answered {
                     Ok(Some(answer)) => return Ok(answer),
                     Ok(None) => {}
-                    Err(Failed::Refused(error)) => return Err(error),
-                    Err(Failed::Unknown(error)) => {
-                        last = Some(error);
+                    Err(failed @ (Failed::Refused(_) | Failed::Frozen(_))) => return Err(failed),
+                    Err(unknown) => {
+                        last = Some(unknown);
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(PAUSE_MAX);
                     }
@@ -177,7 +188,11 @@ impl Transit {
         };
         let outcome = tokio::time::timeout(PATIENCE, insisting).await;
         outcome.unwrap_or_else(|_| {
-            let late = || StoreError::Unavailable("Redis does not answer in time".into());
+            let late = || {
+                Failed::Unknown(StoreError::Unavailable(
+                    "Redis does not answer in time".into(),
+                ))
+            };
             Err(last.take().unwrap_or_else(late))
         })
     }
@@ -208,7 +223,7 @@ impl Transit {
             }
             Status::Again => Ok(None),
             Status::Deleted => Err(Failed::Refused(StoreError::NoSuchRoom(room.name.clone()))),
-            Status::Frozen => Err(Failed::Refused(frozen(&room.name))),
+            Status::Frozen => Err(Failed::Frozen(frozen(&room.name))),
         }
     }
 
