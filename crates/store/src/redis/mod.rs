@@ -9,6 +9,7 @@
 
 mod check;
 mod encode;
+mod fields;
 mod follow;
 mod heal;
 mod keys;
