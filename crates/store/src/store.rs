@@ -110,13 +110,6 @@ pub trait Store: Debug + Send + Sync {
     /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
     async fn refresh(&self, _room: &RoomId) {}
 
-    /// For when the store cannot be asked: up to when this node's own knowledge said that a place may be inside,
-    /// because it was passed by and had neither ended nor been set aside. By this node's clock. A store that can
-    /// always be asked knows no such thing.
-    fn leased(&self, _room: &RoomId, _ordinal: Ordinal) -> Option<Timestamp> {
-        None
-    }
-
     /// Whether joins are taken.
     fn health(&self) -> Health;
 
