@@ -1,5 +1,6 @@
 //! From settings to a server that answers.
 
+mod admin_key;
 mod error;
 mod keys;
 mod rooms;
@@ -19,10 +20,10 @@ use tokio::net::TcpListener;
 pub(crate) use self::store::Opened;
 pub use self::{
     error::StartError,
-    started::{NewAdminKey, RoomNote, Started, StartedRoom},
+    started::{AdminKeyNote, NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{
-    keys::{admin_key, follow_keys, follow_logins},
+    keys::Keys,
     rooms::{apply_section, open_to_others, warn_of_missing_logins},
 };
 use crate::{
@@ -35,7 +36,7 @@ use crate::{
     queue::{Cookies, LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
-    token::KeyFile,
+    shared::Sharing,
 };
 
 /// How often a look is taken at the rooms.
@@ -50,6 +51,7 @@ pub struct Ready {
     cors_origins: Vec<String>,
     public_url: Option<PublicUrl>,
     followed: Vec<Followed>,
+    sharing: Option<Sharing>,
     started: Started,
 }
 
@@ -66,11 +68,20 @@ impl Ready {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StartError> {
-        let Opened { store, warnings } = opened;
-        KeyFile::open_or_create(&settings.data, clock.now())?;
-        let (keys, mut followed) = follow_keys(&settings.data)?;
-        let logins = follow_logins(&settings.login, &mut followed)?;
-        let (admin_key, new_admin_key) = admin_key(&settings)?;
+        let Opened {
+            store,
+            shared,
+            mut warnings,
+        } = opened;
+        let Keys {
+            signing: keys,
+            logins,
+            operators,
+            followed,
+            sharing,
+        } = keys::open(&settings, shared, &clock).await?;
+        warnings.extend(operators.warning);
+        let admin_key = operators.digest;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
             let started = apply_section(&*store, room, section).await;
@@ -119,7 +130,7 @@ impl Ready {
             data: settings.data.clone(),
             store: settings.store.clone(),
             warnings,
-            new_admin_key,
+            admin_key: operators.note,
             rooms,
             open_to_others: open_to_others(&app, address),
         };
@@ -136,6 +147,7 @@ impl Ready {
             cors_origins,
             public_url,
             followed,
+            sharing,
             started,
         })
     }
@@ -160,9 +172,16 @@ impl Ready {
             cors_origins,
             public_url,
             followed,
+            sharing,
             ..
         } = self;
         let tasks = Tasks::new();
+        if let Some(sharing) = sharing {
+            let stopping = tasks.stopping();
+            tasks.spawn(async move {
+                stopping.run_until_cancelled(sharing.run()).await;
+            });
+        }
         let stopping = tasks.stopping();
         tasks.spawn(async move {
             stopping.run_until_cancelled(follow(followed)).await;

@@ -7,6 +7,7 @@ use ropeline_store::{Clock, EmbeddedStore, OpenError, RedisUrl, Store, Unreached
 use super::StartError;
 use crate::{
     config::{GateRule, Settings, StoreChoice},
+    shared::SharedTexts,
     token::random,
 };
 
@@ -29,6 +30,8 @@ const PAUSES: Pauses = Pauses {
 /// A store that is ready.
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
+    /// Where its nodes share their keys, if there may be others.
+    pub(crate) shared: Option<Arc<dyn SharedTexts>>,
     /// What an operator must hear of.
     pub(crate) warnings: Vec<String>,
 }
@@ -60,7 +63,11 @@ pub(super) async fn open(
             });
         }
     };
-    Ok(Opened { store, warnings })
+    Ok(Opened {
+        store,
+        shared: None,
+        warnings,
+    })
 }
 
 /// Keys and the audit log are on the disk of each node.
