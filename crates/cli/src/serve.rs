@@ -4,7 +4,7 @@ use std::{fmt::Write, sync::Arc};
 
 use ropeline_server::{
     Ready, RoomNote, Started, StartedRoom,
-    config::{AdminKey, Overrides, Settings, summary},
+    config::{AdminKey, Overrides, Settings, StoreChoice, summary},
 };
 use ropeline_store::SystemClock;
 use tokio::{
@@ -35,10 +35,24 @@ async fn until_stopped(settings: Settings) -> Result<(), Failure> {
         stop_on(SignalKind::interrupt())?,
         stop_on(SignalKind::terminate())?,
     );
-    let ready = Ready::prepare(settings, Arc::new(SystemClock::start())).await;
+    let stop = async {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    tokio::pin!(stop);
+    let ready = tokio::select! {
+        ready = Ready::prepare(settings, Arc::new(SystemClock::start())) => ready,
+        // It may be waiting for a store, and nobody has been answered yet.
+        () = &mut stop => return Ok(()),
+    };
     let ready = ready.map_err(|error| Failure::Server(Box::new(error)))?;
     let started = ready.started();
     print(&greeting(started))?;
+    for warning in &started.warnings {
+        tracing::warn!("{warning}");
+    }
     for room in &started.open_to_others {
         tracing::warn!(
             room.id = %room,
@@ -49,10 +63,7 @@ async fn until_stopped(settings: Settings) -> Result<(), Failure> {
     }
     let report = ready
         .serve(async {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            stop.await;
             tracing::info!("stopping: requests in progress are finished first");
         })
         .await;
@@ -74,6 +85,7 @@ fn greeting(started: &Started) -> String {
     let Started {
         address,
         data,
+        store,
         new_admin_key,
         rooms,
         ..
@@ -83,7 +95,13 @@ fn greeting(started: &Started) -> String {
         writeln!(text, "  {name:<11} {value}").expect("a String takes everything");
     };
     line("listening", &format!("http://{address}"));
-    line("data", &format!("{} (embedded store)", data.display()));
+    match store {
+        StoreChoice::Embedded => line("data", &format!("{} (embedded store)", data.display())),
+        StoreChoice::Redis(url) => {
+            line("store", &url.to_string());
+            line("data", &format!("{} (keys and audit log)", data.display()));
+        }
+    }
     for StartedRoom { room, note, view } in rooms {
         line("room", &format!("{room}: {}", summary(&view.header.policy)));
         match note {

@@ -24,4 +24,4 @@ pub mod token;
 
 pub use login::LoginKeyError;
 pub use moment::Moment;
-pub use start::{NewAdminKey, Ready, RoomNote, StartError, Started, StartedRoom};
+pub use start::{NewAdminKey, Offline, Ready, RoomNote, StartError, Started, StartedRoom};

@@ -5,12 +5,16 @@
     reason = "a test helper that panics fails its test"
 )]
 
+mod certificates;
 mod clock;
+mod database;
 pub mod history;
 pub mod http;
 pub mod line;
 pub mod login;
 mod redis;
 
+pub use certificates::TestCertificates;
 pub use clock::ManualClock;
+pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{Persistence, TestRedis, free_port};

@@ -121,6 +121,20 @@ fn the_admin_key_is_not_shown() {
 }
 
 #[test]
+fn the_password_of_a_store_is_not_shown() {
+    let shell = Shell::new().with_variable("ROPELINE_STORE", "redis://ann:hunter2@cache/3");
+    let shown = shell.ropeline("config show").result();
+    assert!(shown.contains("# The password of the store is given, and not shown.\n"));
+    assert!(
+        shown.contains("store = \"redis://ann:…@cache:6379/3\"\n"),
+        "{shown}"
+    );
+    for line in ["config show", "config check", "--help"] {
+        assert!(!shell.ropeline(line).result().contains("hunter2"), "{line}");
+    }
+}
+
+#[test]
 fn a_key_file_by_flag_beats_a_key_from_the_environment() {
     // The key of the environment is not a valid one, so taking it would be a complaint.
     let shell = Shell::new()

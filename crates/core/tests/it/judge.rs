@@ -4,12 +4,14 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use ropeline_core::{
     Bits, Command, Departure, Ending, Holder, Joined, Joiner, Live, Located, Ordinal, Outcome,
-    Pass, Policy, Reply, Standing, View,
+    Pass, Policy, Reply, Standing, View, Was,
 };
-use ropeline_testing::line::{Line, Settled, Step, Story, Suffered, Tally, tell, visitor};
+use ropeline_testing::line::{
+    Basis, Line, START, Settled, Step, Story, Suffered, Tally, tell, visitor,
+};
 
 use crate::{
-    plain::PlainLine,
+    plain::{PlainLine, holder},
     rules::{bank, park, secs},
 };
 
@@ -113,10 +115,14 @@ fn an_honest_line_is_not_accused() {
 
 #[test]
 fn no_promise_of_the_judge_goes_untried() {
-    let source = include_str!("../../../testing/src/line/judge.rs");
-    let promised: BTreeSet<_> = source
-        .split("ensure(")
-        .skip(1)
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../testing/src/line/judge");
+    let files = std::fs::read_dir(folder).unwrap();
+    let sources: Vec<_> = files
+        .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
+        .collect();
+    let promised: BTreeSet<_> = sources
+        .iter()
+        .flat_map(|source| source.split("ensure(").skip(1))
         .filter_map(|call| call.split('"').nth(1))
         .collect();
     let tried: BTreeSet<_> = sabotages().iter().map(|one| one.promise).collect();
@@ -131,6 +137,8 @@ fn sabotages() -> Vec<Sabotage> {
         histories(),
         passes(),
         limits(),
+        rooms(),
+        policies(),
     ]
     .into_iter()
     .flatten()
@@ -170,10 +178,25 @@ fn answers() -> Vec<Sabotage> {
             outcome
         }),
         Sabotage::of(
+            "a place is claimed once",
+            "a second join gets what the first has claimed",
+            bank(2),
+            &[import(&[1]), join(&[1]), join(&[1])],
+        )
+        .applying(|line, command| {
+            let mut outcome = line.apply(command);
+            if let Reply::Joined(joined) = &mut outcome.reply
+                && let Joined::Already(ordinal) = joined[0]
+            {
+                joined[0] = Joined::Claimed(ordinal);
+            }
+            outcome
+        }),
+        Sabotage::of(
             "an ended place never comes back",
             "the gate lets in somebody who left",
             bank(2),
-            &[join(&[1]), Step::Leave(nth(1)), Step::Renew(nth(1))],
+            &[join(&[1]), Step::Leave(nth(1)), Step::Renew(vec![nth(1)])],
         )
         .applying(|line, command| {
             let mut outcome = line.apply(command);
@@ -181,6 +204,32 @@ fn answers() -> Vec<Sabotage> {
                 standings[0].1 = Standing::Live(Live::InLine);
             }
             outcome
+        }),
+        Sabotage::of(
+            "nobody acts for another's place",
+            "the gate looks at the ordinal alone",
+            bank(2),
+            &[join(&[1]), Step::Stranger(0)],
+        )
+        .applying(|line, command| match command {
+            Command::Renew(strangers) => {
+                let mut outcome = line.apply(Command::Renew(vec![holder(1, 1)]));
+                if let Reply::Standing(standings) = &mut outcome.reply {
+                    standings[0].0 = strangers[0].clone();
+                }
+                outcome
+            }
+            command => line.apply(command),
+        }),
+        Sabotage::of(
+            "nobody acts for another's place",
+            "a stranger's leave ends a place",
+            bank(2),
+            &[join(&[1]), Step::Stranger(8)],
+        )
+        .applying(|line, command| match command {
+            Command::Leave(_) => line.apply(Command::Leave(holder(1, 1))),
+            command => line.apply(command),
         }),
         Sabotage::of(
             "an ended token does nothing",
@@ -403,7 +452,7 @@ fn passes() -> Vec<Sabotage> {
             "an expired pass is never renewed",
             "the gate's clock is behind",
             bank(1),
-            &[join(&[1]), Step::Advance(31_000), Step::Renew(nth(1))],
+            &[join(&[1]), Step::Advance(31_000), Step::Renew(vec![nth(1)])],
         )
         .applying(|line, command| match command {
             Command::Renew(_) => line.room.apply(command, line.clock - secs(5)),
@@ -420,7 +469,7 @@ fn passes() -> Vec<Sabotage> {
             "a pass lasts no longer than the policy says",
             "a pass is renewed beyond its longest",
             bank(1),
-            &[join(&[1]), Step::Advance(20_000), Step::Renew(nth(1))],
+            &[join(&[1]), Step::Advance(20_000), Step::Renew(vec![nth(1)])],
         )
         .viewing(|view| policy_of(view).pass_max = secs(40)),
     ]
@@ -460,6 +509,93 @@ fn limits() -> Vec<Sabotage> {
     ]
 }
 
+/// Lies about whether there is a room, and which.
+fn rooms() -> Vec<Sabotage> {
+    let begin_again = [Step::Advance(1_000), Step::Delete, Step::Create(bank(2))];
+    vec![
+        Sabotage::of(
+            "a deleted room answers nobody",
+            "a deleted room settles on",
+            bank(2),
+            &[join(&[1]), Step::Delete, Step::Settle],
+        )
+        .applying(|line, command| {
+            let outcome = line.apply(command);
+            match outcome.reply {
+                Reply::NoRoom => Outcome {
+                    reply: Reply::Done,
+                    ..outcome
+                },
+                _ => outcome,
+            }
+        }),
+        Sabotage::of(
+            "a room is there until it is deleted, and not again before it is made",
+            "a deletion is acknowledged and forgotten",
+            bank(2),
+            &[join(&[1]), Step::Delete],
+        )
+        .applying(|line, command| match command {
+            Command::Delete => line.apply(Command::Settle),
+            command => line.apply(command),
+        }),
+        Sabotage::of(
+            "only a new beginning has another epoch",
+            "a room begins again in the epoch of before",
+            bank(2),
+            &begin_again,
+        )
+        .viewing(|view| view.header.epoch = START),
+        Sabotage::of(
+            "only a new beginning has another epoch",
+            "a join begins another epoch",
+            bank(2),
+            &[join(&[1])],
+        )
+        .viewing(|view| view.header.epoch = START + secs(view.header.issued.0)),
+        Sabotage::of(
+            "nobody has a place in a deleted room",
+            "who was inside stays inside",
+            bank(2),
+            &[join(&[1]), Step::Delete],
+        )
+        .viewing(|view| view.inside = view.header.issued.0),
+    ]
+}
+
+/// Lies about which policy holds.
+fn policies() -> Vec<Sabotage> {
+    let change = Step::ChangePolicy {
+        from: Basis::Outdated,
+        to: bank(3),
+    };
+    vec![
+        Sabotage::of(
+            "only who has seen a policy changes it",
+            "another's change is overwritten",
+            bank(2),
+            &[change],
+        )
+        .applying(|line, command| match command {
+            Command::ChangePolicy { to: policy, .. } => line.apply(Command::SetPolicy {
+                policy,
+                digest: None,
+            }),
+            command => line.apply(command),
+        }),
+        Sabotage::of(
+            "the policy is the one that was last set",
+            "a policy is acknowledged and forgotten",
+            bank(2),
+            &[Step::SetPolicy(bank(3))],
+        )
+        .applying(|line, command| match command {
+            Command::SetPolicy { .. } => line.apply(Command::Settle),
+            command => line.apply(command),
+        }),
+    ]
+}
+
 fn answer_joins(line: &mut PlainLine, command: Command, give: fn(Ordinal) -> Joined) -> Outcome {
     let mut outcome = line.apply(command);
     if let Reply::Joined(joined) = &mut outcome.reply {
@@ -482,6 +618,10 @@ fn policy_of(view: &mut View) -> &mut Policy {
 
 fn join(visitors: &[u8]) -> Step {
     Step::Join(visitors.to_vec())
+}
+
+fn import(visitors: &[u8]) -> Step {
+    Step::Import(visitors.iter().map(|n| (*n, Was::Waiting)).collect())
 }
 
 fn joiner(n: u8) -> Joiner {

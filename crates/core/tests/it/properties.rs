@@ -32,6 +32,9 @@ const ORDINARY: &[(&str, &str)] = &[
     ("finish", "finished"),
     ("finish", "nothing"),
     ("finish", "not inside"),
+    ("stranger", "gone"),
+    ("stranger", "unknown"),
+    ("stranger", "nothing"),
     ("revoke", "revoked"),
     ("revoke", "nobody"),
     ("settle", "done"),
@@ -44,7 +47,43 @@ const ORDINARY: &[(&str, &str)] = &[
     ("drain", "done"),
     ("reset", "done"),
     ("set policy", "done"),
+    ("change policy", "done"),
+    ("change policy", "stale"),
+    ("delete", "done"),
+    ("create", "created"),
+    ("create", "there already"),
     ("merge", "done"),
+    ("import", "placed"),
+    ("import", "repeated"),
+    ("import", "already"),
+    ("import", "full"),
+    ("import", "line ahead"),
+    ("join", "claimed"),
+    ("join with key", "claimed"),
+];
+
+/// Every command that a deleted room refuses.
+const NO_ROOM: &[&str] = &[
+    "join",
+    "join with key",
+    "renew",
+    "restore",
+    "mark",
+    "leave",
+    "finish",
+    "stranger",
+    "revoke",
+    "settle",
+    "admit",
+    "pause",
+    "resume",
+    "open",
+    "close",
+    "drain",
+    "reset",
+    "set policy",
+    "change policy",
+    "delete",
 ];
 
 #[test]
@@ -66,5 +105,7 @@ fn promises_hold_when_the_store_forgets() {
 fn run(stories: impl Strategy<Value = Story>) -> Tally {
     let tally = try_stories(400, stories, |story| PlainLine::new(story.policy.clone()));
     println!("{tally}");
+    let refused: Vec<_> = NO_ROOM.iter().map(|name| (*name, "no room")).collect();
+    assert_eq!(tally.missing(&refused), []);
     tally
 }

@@ -20,6 +20,7 @@ mod rooms;
 mod section;
 mod show;
 mod span;
+mod store;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -43,11 +44,12 @@ pub use self::{
     problem::{ConfigErrors, Origin, Problem},
     rooms::RoomSettings,
     span::{format as span_text, parse as parse_span},
+    store::{GateRule, OutageSettings, StoreChoice},
 };
 use self::{
     origin::{web_host, web_origin},
     section::{Document, Section},
-    value::{Wrong, address, duration_within, path, text, texts},
+    value::{address, duration_within, path, text, texts},
 };
 pub use crate::{client::TrustedProxies, rate::RateLimits};
 
@@ -70,6 +72,8 @@ pub struct Settings {
     pub data: PathBuf,
     /// Where rooms are kept.
     pub store: StoreChoice,
+    /// What the gate does while the store is away.
+    pub outage: OutageSettings,
     /// Where visitors see this server, if it was said.
     pub public_url: Option<PublicUrl>,
     /// Proxies that are believed about whom they forward for.
@@ -92,13 +96,6 @@ pub struct Settings {
     pub login: LoginSettings,
     /// The rooms of the file; `main` is always among them.
     pub rooms: BTreeMap<RoomId, RoomSettings>,
-}
-
-/// Where rooms are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoreChoice {
-    /// In the data directory of this one server.
-    Embedded,
 }
 
 impl Settings {
@@ -172,6 +169,10 @@ impl Settings {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             data: PathBuf::new(),
             store: StoreChoice::Embedded,
+            outage: OutageSettings {
+                gate: GateRule::Closed,
+                lease_max: None,
+            },
             public_url: None,
             trusted_proxies: TrustedProxies::default(),
             return_hosts: Vec::new(),
@@ -201,7 +202,7 @@ impl Settings {
         let mut file = Section::root(document, &table, problems);
         file.set(&mut self.listen, "listen", |v| address(text(v)?));
         file.set(&mut self.data, "data", path);
-        file.set(&mut self.store, "store", |v| StoreChoice::parse(text(v)?));
+        store::read(&mut file, &mut self.store, &mut self.outage);
         file.set(&mut self.public_url, "public_url", |v| {
             PublicUrl::parse(text(v)?).map(Some)
         });
@@ -232,31 +233,6 @@ impl Settings {
     fn default_policy(&self) -> Policy {
         let shipped = self.rooms.get(&RoomId::main());
         shipped.map_or_else(rooms::unset, |room| Policy::clone(&room.policy))
-    }
-}
-
-impl StoreChoice {
-    /// As it is written in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Embedded => "embedded",
-        }
-    }
-
-    /// Takes the name or address of a store. An address may hold a password, so it is not repeated.
-    fn parse(text: &str) -> Result<Self, Wrong> {
-        if text == "embedded" {
-            return Ok(Self::Embedded);
-        }
-        let named = if text.starts_with("redis") {
-            "Redis"
-        } else {
-            "this"
-        };
-        Err(Wrong::meant(
-            format!("{named} is not a store of this version, which has: embedded"),
-            "\"embedded\"",
-        ))
     }
 }
 

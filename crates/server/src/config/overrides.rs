@@ -170,7 +170,7 @@ impl fmt::Debug for Overrides {
             .field("config", config)
             .field("listen", listen)
             .field("data", data)
-            .field("store", store)
+            .field("store", &store.as_ref().map(|_| "…"))
             .field("admin_key", &admin_key.as_ref().map(|_| "…"))
             .field("admin_key_file", admin_key_file)
             .finish()

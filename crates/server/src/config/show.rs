@@ -2,10 +2,10 @@
 
 use ropeline_web::Limits;
 
-use super::{LogSettings, LoginSettings, RateLimits, Settings, figures, span};
+use super::{LogSettings, LoginSettings, RateLimits, Settings, StoreChoice, figures, span};
 
 impl Settings {
-    /// The settings as TOML, with the operators' key left out.
+    /// The settings as TOML, with the operators' key and the store's password left out.
     pub fn to_toml(&self) -> String {
         let mut lines = self.file_lines();
         lines.extend(limits_lines(&self.limits));
@@ -26,8 +26,8 @@ impl Settings {
         let mut lines = vec![
             format!("listen = \"{}\"", self.listen),
             format!("data = {}", quoted(&self.data.to_string_lossy())),
-            format!("store = \"{}\"", self.store.as_str()),
         ];
+        lines.extend(self.store_lines());
         if let Some(url) = &self.public_url {
             lines.push(format!("public_url = {}", quoted(url.as_str())));
         }
@@ -41,6 +41,19 @@ impl Settings {
                 "# The admin key is not given: it is made and kept in the data directory.".into()
             }
         });
+        lines
+    }
+
+    fn store_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if matches!(&self.store, StoreChoice::Redis(url) if url.has_password()) {
+            lines.push("# The password of the store is given, and not shown.".into());
+        }
+        lines.push(format!("store = {}", quoted(&self.store.to_string())));
+        let rule = self.outage.gate.as_str();
+        lines.push(format!("on_store_error = \"{rule}\""));
+        let lease_max = self.outage.lease_max.iter();
+        lines.extend(lease_max.map(|max| format!("lease_max = \"{}\"", span::format(*max))));
         lines
     }
 }

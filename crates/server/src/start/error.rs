@@ -14,6 +14,14 @@ pub enum StartError {
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The store will not serve us.
+    #[error("cannot use the store {url}: {cause}")]
+    Store {
+        /// Its address, without the password.
+        url: String,
+        /// Why not.
+        cause: String,
+    },
     /// The signing keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeyError),

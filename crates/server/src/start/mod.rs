@@ -2,8 +2,10 @@
 
 mod error;
 mod keys;
+mod offline;
 mod rooms;
 mod started;
+mod store;
 
 use std::{
     path::Path,
@@ -11,17 +13,19 @@ use std::{
     time::Duration,
 };
 
-use ropeline_store::{Clock, EmbeddedStore, Store};
+use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
 pub use self::{
     error::StartError,
+    offline::Offline,
     started::{NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{
     keys::{admin_key, follow_keys, follow_logins},
     rooms::{apply_section, open_to_others, warn_of_missing_logins},
+    store::Opened,
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
@@ -54,7 +58,7 @@ pub struct Ready {
 impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let store = Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(&clock))?);
+        let Opened { store, warnings } = store::open(&settings, &clock).await?;
         KeyFile::open_or_create(&settings.data, clock.now())?;
         let (keys, mut followed) = follow_keys(&settings.data)?;
         let logins = follow_logins(&settings.login, &mut followed)?;
@@ -100,6 +104,8 @@ impl Ready {
         let started = Started {
             address,
             data: settings.data.clone(),
+            store: settings.store.clone(),
+            warnings,
             new_admin_key,
             rooms,
             open_to_others: open_to_others(&app, address),

@@ -4,6 +4,8 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use ropeline_core::{RoomId, View};
 
+use crate::config::StoreChoice;
+
 /// What an operator wants to see at the start.
 #[derive(Debug)]
 pub struct Started {
@@ -11,6 +13,10 @@ pub struct Started {
     pub address: SocketAddr,
     /// The data directory.
     pub data: PathBuf,
+    /// Where rooms are kept.
+    pub store: StoreChoice,
+    /// What the operator must hear of.
+    pub warnings: Vec<String>,
     /// The admin key, if it was made just now.
     pub new_admin_key: Option<NewAdminKey>,
     /// The rooms of the settings as they are now, and what was done to them.

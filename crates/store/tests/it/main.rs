@@ -6,5 +6,8 @@ mod crash;
 mod deletion;
 mod durability;
 mod given;
+mod import;
 mod model;
 mod presence;
+mod redis;
+mod redis_url;

@@ -47,6 +47,12 @@ const WANTED: &[(&str, &str)] = &[
     ("set policy", "done"),
     ("merge", "done"),
     ("suffer", "survived"),
+    ("import", "placed"),
+    ("import", "repeated"),
+    ("import", "already"),
+    ("import", "full"),
+    ("import", "line ahead"),
+    ("join", "claimed"),
 ];
 
 #[test]
@@ -124,6 +130,9 @@ impl Twins<'_> {
                     return Reply::Revoked(store.revoke(room, visitor).await.unwrap());
                 }
                 Command::Settle => return Reply::Done,
+                Command::Import { rows, grace } => {
+                    return Reply::Imported(store.import(room, rows, grace).await.unwrap());
+                }
                 Command::Merge(memory) => {
                     store.merge(room, memory).await.unwrap();
                     return Reply::Done;

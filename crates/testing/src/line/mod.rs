@@ -15,12 +15,12 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner},
 };
 use ropeline_core::{
-    Command, Holder, JoinKey, Joined, Joiner, Located, Ordinal, Outcome, Reply, Standing,
-    Timestamp, UserId, View, Visitor,
+    Command, Holder, ImportRow, Imported, JoinKey, Joined, Joiner, Located, Ordinal, Outcome,
+    Reply, Standing, Timestamp, UserId, View, Visitor, Was,
 };
 
 pub use judge::{Judge, Observation, Token, Violation};
-pub use step::{Step, Story, stories};
+pub use step::{Basis, Step, Story, stories};
 pub use tally::Tally;
 
 /// A waiting room under test.
@@ -120,6 +120,9 @@ pub fn visitor(n: u8) -> Visitor {
     Visitor::user(&UserId::parse(&format!("visitor-{n}")).expect("a valid user id"))
 }
 
+/// A visitor who never joins.
+const STRANGER: u8 = 200;
+
 struct Teller<'a, L> {
     line: &'a mut L,
     judge: Judge,
@@ -149,7 +152,6 @@ impl<L: Line> Teller<'_, L> {
             return Ok(());
         };
         let name = step.name();
-        let before = self.judge.tokens().to_vec();
         let mut outcome = self.line.apply(command.clone());
         let reply = outcome.reply.clone();
         while outcome.more {
@@ -157,7 +159,7 @@ impl<L: Line> Teller<'_, L> {
             outcome = self.line.apply(Command::Settle);
         }
         tally.note_reply(name, &reply);
-        self.judge.heard(&command, &reply, &before)?;
+        self.judge.heard(&command, &reply)?;
         self.look(name)
     }
 
@@ -187,6 +189,7 @@ impl<L: Line> Teller<'_, L> {
 
     fn command(&mut self, step: &Step) -> Option<Command> {
         let holder = |at: &usize| self.judge.token(*at).map(|token| token.holder.clone());
+        let holders = |ats: &[usize]| ats.iter().map(holder).collect::<Option<Vec<_>>>();
         Some(match step {
             Step::Join(visitors) => {
                 Command::Join(visitors.iter().map(|n| joiner(*n, None)).collect())
@@ -207,15 +210,14 @@ impl<L: Line> Teller<'_, L> {
                 };
                 Command::Join(vec![joiner(*n, Some(stolen))])
             }
-            Step::Renew(at) => Command::Renew(vec![holder(at)?]),
-            Step::Restore(at) => Command::Restore(vec![holder(at)?]),
-            Step::Mark(ats) => Command::Mark(
-                ats.iter()
-                    .filter_map(|at| Some(holder(at)?.ordinal))
-                    .collect(),
-            ),
+            Step::Renew(ats) => Command::Renew(holders(ats)?),
+            Step::Restore(ats) => Command::Restore(holders(ats)?),
+            Step::Mark(ats) => {
+                Command::Mark(holders(ats)?.into_iter().map(|h| h.ordinal).collect())
+            }
             Step::Leave(at) => Command::Leave(holder(at)?),
             Step::Finish(at) => Command::Finish(holder(at)?),
+            Step::Stranger(at) => self.strange(*at)?,
             Step::Revoke(n) => Command::Revoke(visitor(*n)),
             Step::Settle => Command::Settle,
             Step::Admit(n) => Command::Admit(*n),
@@ -229,8 +231,45 @@ impl<L: Line> Teller<'_, L> {
                 policy: Arc::new(policy.clone()),
                 digest: None,
             },
+            Step::ChangePolicy { from, to } => {
+                let mut seen = self.line.view().header.policy;
+                if *from == Basis::Outdated {
+                    Arc::make_mut(&mut seen).waiting_max += 1;
+                }
+                Command::ChangePolicy {
+                    from: seen,
+                    to: Arc::new(to.clone()),
+                }
+            }
+            Step::Delete => Command::Delete,
+            Step::Create(policy) => Command::Create {
+                policy: Arc::new(policy.clone()),
+                digest: None,
+            },
             Step::Merge => Command::Merge(Arc::new(self.line.view())),
+            Step::Import(rows) => Command::Import {
+                rows: rows.iter().map(|(n, was)| import_row(*n, *was)).collect(),
+                grace: IMPORT_GRACE,
+            },
             Step::Advance(_) | Step::Suffer(_) => return None,
+        })
+    }
+
+    /// What somebody tries with the ordinal of a live place that is not theirs, or with one that is yet to
+    /// be given.
+    fn strange(&self, at: usize) -> Option<Command> {
+        let token = self.judge.token(at)?;
+        let next = Ordinal(self.judge.tokens().len() as u64 + 1);
+        let live = matches!(token.standing, Standing::Live(_));
+        let stranger = Holder {
+            visitor: visitor(STRANGER),
+            ordinal: if live { token.holder.ordinal } else { next },
+        };
+        Some(match at / 4 % 4 {
+            0 => Command::Renew(vec![stranger]),
+            1 => Command::Restore(vec![stranger]),
+            2 => Command::Leave(stranger),
+            _ => Command::Finish(stranger),
         })
     }
 }
@@ -251,19 +290,41 @@ fn key(n: u8, number: u64) -> JoinKey {
 
 /// The ordinals that a reply gave out for the first time, with their visitors.
 pub(crate) fn new_places(command: &Command, reply: &Reply) -> Vec<Holder> {
-    let (Command::Join(joiners), Reply::Joined(joined)) = (command, reply) else {
-        return Vec::new();
+    let new: Vec<(&Visitor, Ordinal)> = match (command, reply) {
+        (Command::Join(joiners), Reply::Joined(joined)) => {
+            let pairs = joiners.iter().zip(joined);
+            let new = pairs.filter_map(|(joiner, joined)| match joined {
+                Joined::New(ordinal) => Some((&joiner.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        (Command::Import { rows, .. }, Reply::Imported(imported)) => {
+            let pairs = rows.iter().zip(imported);
+            let new = pairs.filter_map(|(row, imported)| match imported {
+                Imported::Placed(ordinal) => Some((&row.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        _ => Vec::new(),
     };
-    let pairs = joiners.iter().zip(joined);
-    let new = pairs.filter_map(|(joiner, joined)| match joined {
-        Joined::New(ordinal) => Some(Holder {
-            visitor: joiner.visitor.clone(),
-            ordinal: *ordinal,
-        }),
-        _ => None,
+    let holders = new.into_iter().map(|(visitor, ordinal)| Holder {
+        visitor: visitor.clone(),
+        ordinal,
     });
-    new.collect()
+    holders.collect()
 }
+
+fn import_row(n: u8, was: Was) -> ImportRow {
+    ImportRow {
+        visitor: visitor(n),
+        was,
+    }
+}
+
+/// Longer than any `presence_ttl` of a story, so that an imported place is owed no less than a joined one.
+const IMPORT_GRACE: Duration = Duration::from_secs(25);
 
 /// A moment far from zero, so that nothing is saved by saturating arithmetic.
 pub const START: Timestamp = Timestamp(1_700_000_000_000);

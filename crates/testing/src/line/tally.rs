@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use ropeline_core::{Departure, Ending, Joined, Live, Reply, Standing};
+use ropeline_core::{Departure, Ending, Imported, Joined, Live, Reply, Standing};
 
 /// Counts per command and outcome.
 #[derive(Debug, Default)]
@@ -29,8 +29,12 @@ impl Tally {
             Reply::Revoked(None) => self.note(command, "nobody"),
             Reply::Done => self.note(command, "done"),
             Reply::Stale => self.note(command, "stale"),
-            Reply::Created(_) => self.note(command, "created"),
+            Reply::Created(true) => self.note(command, "created"),
+            Reply::Created(false) => self.note(command, "there already"),
             Reply::NoRoom => self.note(command, "no room"),
+            Reply::Imported(imported) => imported
+                .iter()
+                .for_each(|one| self.note(command, imported_word(one))),
         }
     }
 
@@ -61,9 +65,20 @@ fn joined_word(joined: &Joined) -> &'static str {
         Joined::New(_) => "new",
         Joined::Already(_) => "already",
         Joined::Repeated(_) => "repeated",
+        Joined::Claimed(_) => "claimed",
         Joined::KeyReused => "key reused",
         Joined::Closed => "closed",
         Joined::Full => "full",
+    }
+}
+
+fn imported_word(imported: &Imported) -> &'static str {
+    match imported {
+        Imported::Placed(_) => "placed",
+        Imported::Repeated(_) => "repeated",
+        Imported::Already(_) => "already",
+        Imported::Full => "full",
+        Imported::LineAhead => "line ahead",
     }
 }
 

@@ -101,9 +101,11 @@ fn the_unnamed_file_need_not_exist() {
 fn a_secret_is_not_in_the_debug_output() {
     let flags = Overrides {
         admin_key: Some("hunter2-hunter2".into()),
+        store: Some("redis://ann:hunter2@cache".into()),
         ..Overrides::default()
     };
     let settings = Settings::from_text("", &flags).unwrap();
+    assert!(matches!(&settings.store, StoreChoice::Redis(url) if url.has_password()));
     for shown in [
         format!("{flags:?}"),
         format!("{settings:?}"),

@@ -8,6 +8,8 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(settings.data, PathBuf::from("./data"));
     assert_eq!(settings.store, StoreChoice::Embedded);
+    assert_eq!(settings.outage.gate, GateRule::Closed);
+    assert_eq!(settings.outage.lease_max, None);
     assert_eq!(settings.public_url, None);
     assert!(settings.return_hosts.is_empty());
     assert!(settings.cors_origins.is_empty());
@@ -78,7 +80,7 @@ fn the_shipped_file_sets_all_that_has_a_default() {
     };
     assert_eq!(
         missing(&table, &keys::FILE),
-        ["public_url", "admin_key_file"]
+        ["lease_max", "public_url", "admin_key_file"]
     );
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
     assert!(missing(at(&["rate_limits"]), &keys::RATE_LIMITS).is_empty());
@@ -119,6 +121,9 @@ fn settings_shown_as_a_file_mean_the_same() {
         r#"
         listen = "[::1]:9000"
         data = 'C:\queue "x"'
+        store = "rediss://ann:@[::1]:7000/3"
+        on_store_error = "lease"
+        lease_max = "90s"
         public_url = "https://t.example"
         trusted_proxies = ["10.0.0.0/8", "::1", "192.0.2.7"]
         return_hosts = ["shop.example", "b.example:81"]
