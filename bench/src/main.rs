@@ -40,6 +40,8 @@ enum Command {
     All(AllArgs),
     /// The server beside a bare axum one: status, durable join, gate check.
     Http(http::Args),
+    /// The server on Redis beside the plain design on Redis: join, status, gate check, tick.
+    Redis(http::Args),
     /// The storage engines under durable joins, without HTTP.
     Engine(engine::Args),
     /// Single functions, in nanoseconds.
@@ -47,6 +49,9 @@ enum Command {
     /// The bare axum server; `http` starts it as a child process.
     #[command(hide = true)]
     Hello,
+    /// The plain design; `redis` starts it as a child process.
+    #[command(hide = true)]
+    Plain(http::plain::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,15 +84,23 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     match command {
         Command::All(args) => all(&args),
-        Command::Http(args) => show(&http::run(&args)?),
+        Command::Http(args) => show(&[http::embedded::run(&args)?]),
+        Command::Redis(args) => {
+            let compared = http::on_redis::run(&args)?;
+            show(&compared.tables)?;
+            all_measured(compared.refused)
+        }
         Command::Engine(args) => show(&[engine::run(&args)?]),
         Command::Micro => show(&[micro::run()]),
         Command::Hello => http::hello::serve(),
+        Command::Plain(args) => http::plain::serve(&args),
     }
 }
 
 fn all(args: &AllArgs) -> Result<()> {
-    let mut tables = http::run(&args.http)?;
+    let mut tables = vec![http::embedded::run(&args.http)?];
+    let on_redis = http::on_redis::run(&args.http)?;
+    tables.extend(on_redis.tables);
     tables.push(engine::run(&args.engine)?);
     tables.push(micro::run());
     show(&tables)?;
@@ -100,7 +113,15 @@ fn all(args: &AllArgs) -> Result<()> {
     };
     fs::write(&args.out, report.to_markdown())?;
     println!("\nwritten to {}", args.out.display());
-    Ok(())
+    all_measured(on_redis.refused)
+}
+
+/// A report with a hole is written, and is a failure.
+fn all_measured(refused: Option<String>) -> Result<()> {
+    match refused {
+        None => Ok(()),
+        Some(refused) => Err(format!("Ropeline does not serve on Redis: {refused}").into()),
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every command ends with a result")]

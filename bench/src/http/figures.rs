@@ -2,7 +2,7 @@
 
 use std::process;
 
-use super::{Args, Load};
+use super::{Args, Load, Target, turns::SLICE};
 use crate::{
     machine,
     report::{self, Table},
@@ -15,6 +15,7 @@ pub(crate) struct Figures {
     runs: Vec<Run>,
     /// Processor time for one request, in microseconds.
     server_micros: Vec<f64>,
+    redis_micros: Vec<f64>,
     generator_micros: Vec<f64>,
     pub(crate) answer_bytes: usize,
 }
@@ -30,14 +31,17 @@ pub(crate) struct Repetition {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cpu {
     server: f64,
+    redis: f64,
     generator: f64,
 }
 
 impl Cpu {
-    pub(crate) fn used(server: u32) -> Self {
+    pub(crate) fn used(server: Target) -> Self {
+        let used = |process| machine::cpu_seconds(process).unwrap_or(0.0);
         Self {
-            server: machine::cpu_seconds(server).unwrap_or(0.0),
-            generator: machine::cpu_seconds(process::id()).unwrap_or(0.0),
+            server: used(server.process),
+            redis: server.redis.map_or(0.0, used),
+            generator: used(process::id()),
         }
     }
 }
@@ -46,6 +50,7 @@ impl Repetition {
     pub(crate) fn add(&mut self, slice: Tally, before: Cpu, after: Cpu) {
         self.tally.append(slice);
         self.cpu.server += after.server - before.server;
+        self.cpu.redis += after.redis - before.redis;
         self.cpu.generator += after.generator - before.generator;
     }
 }
@@ -55,6 +60,7 @@ impl Figures {
         let run = Run::from(repetition.tally);
         let micros_each = 1e6 / stats::count(run.answers.max(1));
         self.server_micros.push(repetition.cpu.server * micros_each);
+        self.redis_micros.push(repetition.cpu.redis * micros_each);
         self.generator_micros
             .push(repetition.cpu.generator * micros_each);
         self.runs.push(run.clone());
@@ -65,8 +71,16 @@ impl Figures {
         self.runs.iter().map(pick).collect()
     }
 
+    pub(crate) fn generator_micros(&self) -> f64 {
+        median(&self.generator_micros)
+    }
+
+    pub(crate) fn redis_micros(&self) -> f64 {
+        median(&self.redis_micros)
+    }
+
     /// Each repetition against the same repetition of the yardstick.
-    fn ratios(&self, yardstick: &Self) -> Samples {
+    pub(crate) fn ratios(&self, yardstick: &Self) -> Samples {
         let pairs = self.runs.iter().zip(&yardstick.runs);
         pairs
             .map(|(run, base)| run.per_second / base.per_second)
@@ -74,9 +88,26 @@ impl Figures {
     }
 }
 
+fn median(values: &[f64]) -> f64 {
+    let samples: Samples = values.iter().copied().collect();
+    samples.median()
+}
+
+/// What [`row`] has.
+pub(crate) const COLUMNS: [&str; 9] = [
+    "request",
+    "requests/s",
+    "min..max",
+    "p50 ms",
+    "p99 ms",
+    "× hello",
+    "min..max",
+    "CPU µs",
+    "answer bytes",
+];
+
 pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
     let yardstick = &loads[0].figures;
-    let generator: Samples = yardstick.generator_micros.iter().copied().collect();
     Table {
         title: "Requests over HTTP".to_owned(),
         note: format!(
@@ -88,31 +119,20 @@ pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
             args.connections,
             args.rounds,
             args.seconds,
-            super::SLICE.as_millis(),
+            SLICE.as_millis(),
             args.waiting,
             args.inside,
-            generator.median(),
+            yardstick.generator_micros(),
         ),
-        columns: vec![
-            "request",
-            "requests/s",
-            "min..max",
-            "p50 ms",
-            "p99 ms",
-            "× hello",
-            "min..max",
-            "CPU µs",
-            "answer bytes",
-        ],
+        columns: COLUMNS.to_vec(),
         rows: loads.iter().map(|load| row(load, yardstick)).collect(),
     }
 }
 
-fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
+pub(crate) fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
     let figures = &load.figures;
     let rates = figures.of(|run| run.per_second);
     let ratios = figures.ratios(yardstick);
-    let server: Samples = figures.server_micros.iter().copied().collect();
     vec![
         load.name.to_owned(),
         report::rate(rates.median()),
@@ -121,7 +141,7 @@ fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
         report::millis(figures.of(|run| run.p99.as_secs_f64() * 1e3).median()),
         report::ratio(ratios.median()),
         ratios.spread(report::ratio),
-        format!("{:.1}", server.median()),
+        format!("{:.1}", median(&figures.server_micros)),
         figures.answer_bytes.to_string(),
     ]
 }

@@ -1,74 +1,16 @@
 //! The yardstick: a bare axum server with a real router and an answer as long as a place view.
 
-use std::{
-    env,
-    io::{self, BufRead as _, BufReader, Write as _},
-    net::SocketAddr,
-    process::{Child, Command, Stdio},
-    thread,
-};
-
 use axum::{Json, Router, extract::Path, routing::get};
 use serde::Serialize;
-use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
+use tokio::runtime::Runtime;
 
+use super::child;
 use crate::Result;
 
-/// The yardstick in a process of its own, as the product is.
-#[derive(Debug)]
-pub(crate) struct Hello {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Hello {
-    pub(crate) fn start() -> Result<Self> {
-        let mut child = Command::new(env::current_exe()?)
-            .arg("hello")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let stdout = child.stdout.take().ok_or("the output was asked for")?;
-        let mut address = String::new();
-        BufReader::new(stdout).read_line(&mut address)?;
-        let address = address.trim().parse()?;
-        Ok(Self { child, address })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(crate) fn process(&self) -> u32 {
-        self.child.id()
-    }
-}
-
-impl Drop for Hello {
-    fn drop(&mut self) {
-        // Closing its input ends it; see `serve`.
-        drop(self.child.stdin.take());
-        self.child.wait().ok();
-    }
-}
-
-/// Serves until standard input is closed, so it never outlives the benchmark that started it.
+/// What the process that [`super::OwnServer`] starts runs.
 pub(crate) fn serve() -> Result<()> {
-    let (closed, until_closed) = oneshot::channel();
-    thread::spawn(move || {
-        io::copy(&mut io::stdin(), &mut io::sink()).ok();
-        closed.send(()).ok();
-    });
-    Runtime::new()?.block_on(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        println!("{}", listener.local_addr()?);
-        io::stdout().flush()?;
-        let router = Router::new().route("/hello/{name}", get(hello));
-        tokio::select! {
-            served = axum::serve(listener, router) => Ok(served?),
-            _ = until_closed => Ok(()),
-        }
-    })
+    let router = Router::new().route("/hello/{name}", get(hello));
+    Runtime::new()?.block_on(child::serve(router))
 }
 
 /// Stands in for the token of a place view and for the fields that are not here, so that both answers have

@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use super::{client, requests};
+use super::{Target, client, requests};
 use crate::Result;
 
 /// A server with nothing to recover is ready in far less.
@@ -28,8 +28,9 @@ pub(crate) struct Product {
 }
 
 impl Product {
-    /// Starts the server on an empty data directory and waits until it takes joins.
-    pub(crate) fn start(binary: &Path, runtime: &Runtime) -> Result<Self> {
+    /// Starts the server on an empty data directory and waits until it takes joins. The store is what
+    /// `--store` takes.
+    pub(crate) fn start(binary: &Path, store: &str, runtime: &Runtime) -> Result<Self> {
         let directory = TempDir::new()?;
         let config = directory.path().join("ropeline.toml");
         fs::write(&config, ROOMS)?;
@@ -38,6 +39,7 @@ impl Product {
         let child = Command::new(binary)
             .arg("serve")
             .args(["--listen", &address.to_string()])
+            .args(["--store", store])
             .arg("--data")
             .arg(directory.path().join("data"))
             .arg("--config")
@@ -76,12 +78,14 @@ impl Product {
         }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    pub(crate) fn target(&self) -> Target {
+        Target::new(self.address, self.child.id())
     }
 
-    pub(crate) fn process(&self) -> u32 {
-        self.child.id()
+    /// What operators log in with, made by the first start.
+    pub(crate) fn admin_key(&self) -> Result<String> {
+        let key = fs::read_to_string(self.directory.path().join("data/admin.key"))?;
+        Ok(key.trim().to_owned())
     }
 
     /// The end of its log, for whoever reads why the run failed.

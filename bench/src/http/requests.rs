@@ -93,6 +93,15 @@ pub(crate) fn get(path: &str, headers: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n").into_bytes()
 }
 
+pub(crate) fn post(path: &str, headers: &str, json: &str) -> Vec<u8> {
+    let length = json.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n{headers}\r\n{json}"
+    )
+    .into_bytes()
+}
+
 fn write_decimal(digits: &mut [u8], mut number: u64) {
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);

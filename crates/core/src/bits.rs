@@ -4,7 +4,7 @@
 //! shares everything with its origin until one of them changes, and then only the chunk that changed is
 //! copied: that is what makes publishing a new [`View`](crate::View) after each commit cheap.
 
-use std::{ops::Range, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 /// Bits in a block, the unit that is counted at once and written to disk.
 pub const BLOCK_BITS: u64 = 512;
@@ -83,7 +83,7 @@ impl Bits {
     }
 
     /// Members of `other` that are not members here, in rising order.
-    pub(crate) fn new_in(&self, other: &Self) -> Vec<u64> {
+    pub fn new_in(&self, other: &Self) -> Vec<u64> {
         if Arc::ptr_eq(&self.0, &other.0) {
             return Vec::new();
         }
@@ -132,6 +132,32 @@ impl Bits {
         }
         chunks.recount();
         Self(Arc::new(chunks))
+    }
+
+    /// Makes a set of a bitmap whose first bit, the highest of the first byte, stands for `base`.
+    pub fn from_bitmap(base: u64, bitmap: &[u8]) -> Self {
+        let mut blocks: BTreeMap<u64, Block> = BTreeMap::new();
+        for (number, byte) in bitmap.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+            for bit in (0..8).filter(|bit| byte >> (7 - bit) & 1 == 1) {
+                let member = base + number as u64 * 8 + bit;
+                let (_, at) = split(member % BLOCK_BITS);
+                blocks.entry(member / BLOCK_BITS).or_default()[at / 64] |= 1 << (at % 64);
+            }
+        }
+        Self::from_blocks(blocks)
+    }
+
+    /// The members from `base` on as a bitmap, in the form that [`Bits::from_bitmap`] takes.
+    pub fn to_bitmap(&self, base: u64) -> Vec<u8> {
+        let mut bitmap = Vec::new();
+        for member in self.iter_from(base) {
+            let bit = usize::try_from(member - base).expect("a line fits in memory");
+            if bitmap.len() <= bit / 8 {
+                bitmap.resize(bit / 8 + 1, 0);
+            }
+            bitmap[bit / 8] |= 0x80 >> (bit % 8);
+        }
+        bitmap
     }
 
     fn rank(&self, end: u64) -> u64 {
@@ -275,6 +301,9 @@ mod tests {
             let again = Bits::from_blocks(blocks);
             prop_assert!(again.iter_from(0).eq(plain.iter().copied()));
             prop_assert_eq!(again.count(0..500_000), plain.len() as u64);
+            let base = floor / 8 * 8;
+            let again = Bits::from_bitmap(base, &bits.to_bitmap(base));
+            prop_assert!(again.iter_from(0).eq(plain.range(base..).copied()));
         }
     }
 

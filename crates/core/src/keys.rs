@@ -35,6 +35,25 @@ impl KeyMemory {
         self.previous.insert(key.key, key.body);
     }
 
+    /// Every key with its round, where the current one has this number.
+    pub(crate) fn iter(&self, round: u64) -> impl Iterator<Item = (u64, JoinKey)> + '_ {
+        let of = |round: u64| {
+            move |(key, body): (&u128, &u64)| {
+                (
+                    round,
+                    JoinKey {
+                        key: *key,
+                        body: *body,
+                    },
+                )
+            }
+        };
+        let current = self.current.iter().map(of(round));
+        // Before the first round there is none, and nothing is remembered of it.
+        let previous = self.previous.iter().map(of(round.saturating_sub(1)));
+        current.chain(previous)
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.current.len() >= KEYS_MAX
     }

@@ -28,9 +28,9 @@ pub use ids::{IdError, JoinKey, Ordinal, RoomId, UserId, Visitor};
 pub use pace::Pace;
 pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};
 pub use room::{
-    Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, Joined, Joiner, Live,
-    LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState, Round, Saved, SavedPlace,
-    ServerId, Standing, Tick,
+    Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, ImportRow, Imported,
+    Joined, Joiner, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState, Round,
+    Saved, SavedPlace, ServerId, Standing, Tick, Was,
 };
-pub use time::Timestamp;
+pub use time::{RoomClock, Timestamp};
 pub use view::{Located, View};

@@ -49,7 +49,7 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 
 /// Room time: the clock of whoever runs the room, plus an offset that keeps it from running back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct RoomClock {
+pub struct RoomClock {
     /// Added to the outside clock.
     offset_ms: i64,
     /// The latest room time that a transition has seen.
@@ -57,6 +57,13 @@ pub(crate) struct RoomClock {
 }
 
 impl RoomClock {
+    /// The clock of a node that has just heard what room time is: `room` at its own `clock`.
+    pub fn heard(room: Timestamp, clock: Timestamp) -> Self {
+        let mut heard = Self::starting_at(room);
+        heard.rebase(clock);
+        heard
+    }
+
     /// Room time starts equal to the outside clock.
     pub(crate) fn starting_at(clock: Timestamp) -> Self {
         Self {

@@ -26,4 +26,6 @@ pub mod token;
 pub use login::LoginKeyError;
 pub use moment::Moment;
 pub use shared::SharedKeyError;
-pub use start::{AdminKeyNote, NewAdminKey, Ready, RoomNote, StartError, Started, StartedRoom};
+pub use start::{
+    AdminKeyNote, NewAdminKey, Offline, Ready, RoomNote, StartError, Started, StartedRoom,
+};

@@ -1,7 +1,8 @@
 //! Where waiting rooms are kept.
 //!
 //! [`Store`] is the contract; its documentation says what an observer may rely on, whatever is behind it.
-//! [`EmbeddedStore`] keeps the rooms of one process in its memory and in a file.
+//! [`EmbeddedStore`] keeps the rooms of one process in its memory and in a file; [`RedisStore`] keeps them on a
+//! Redis that any number of processes share.
 
 mod clock;
 mod embedded;
@@ -10,5 +11,5 @@ mod store;
 
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
-pub use redis::{RedisUrl, RedisUrlError, Unreached};
+pub use redis::{RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached};
 pub use store::{Found, Health, Operation, Seen, Store, StoreError};

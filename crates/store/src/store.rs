@@ -1,10 +1,11 @@
 //! The contract of a store.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Departure, Holder, Joined, Joiner, Ordinal, Policy, RoomId, Standing, Timestamp, View, Visitor,
+    Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Policy, RoomId,
+    Standing, Timestamp, View, Visitor,
 };
 use thiserror::Error;
 
@@ -38,6 +39,23 @@ pub enum Operation {
         policy: Arc<Policy>,
         digest: Option<String>,
     },
+}
+
+impl Operation {
+    /// The command of the same name.
+    pub(crate) fn command(self) -> Command {
+        match self {
+            Self::Admit(count) => Command::Admit(count),
+            Self::Pause => Command::Pause,
+            Self::Resume => Command::Resume,
+            Self::Open => Command::Open,
+            Self::Close => Command::Close,
+            Self::Drain => Command::Drain,
+            Self::Reset => Command::Reset,
+            Self::Delete => Command::Delete,
+            Self::SetPolicy { policy, digest } => Command::SetPolicy { policy, digest },
+        }
+    }
 }
 
 /// A place that somebody looked for.
@@ -143,6 +161,15 @@ pub trait Store: Debug + Send + Sync {
 
     /// Takes in what a node knows of a room that the store may have forgotten.
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError>;
+
+    /// Takes over places of another queue, in this order, and says what became of each; those who were
+    /// inside there come first. Rows that were taken over before are answered as they were.
+    async fn import(
+        &self,
+        room: &RoomId,
+        rows: Vec<ImportRow>,
+        grace: Duration,
+    ) -> Result<Vec<Imported>, StoreError>;
 
     /// Makes sure that what is due by now has happened. Stores do this by themselves; tests cannot wait.
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError>;

@@ -7,6 +7,8 @@
 
 mod certificates;
 mod clock;
+mod database;
+pub mod history;
 pub mod http;
 pub mod line;
 pub mod login;
@@ -14,4 +16,5 @@ mod redis;
 
 pub use certificates::TestCertificates;
 pub use clock::ManualClock;
+pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{Persistence, TestRedis, free_port};

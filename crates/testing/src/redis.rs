@@ -63,6 +63,11 @@ impl TestRedis {
         self.port
     }
 
+    /// The id of its process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Its address as `--store` takes it.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port)

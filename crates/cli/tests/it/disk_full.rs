@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use ropeline_testing::http::{Ask, Client, Reply};
 
 use crate::{
-    history::{STILL_ROOM, place_of},
     process::{Server, Site},
+    still::{STILL_ROOM, place_of},
     visitor::{Place, join, status, token, verify},
     wait::{Stopwatch, until},
 };

@@ -1,30 +1,19 @@
 //! The nginx recipe of `packaging/`, with a real nginx between visitors, Ropeline and a service.
 
-use std::{
-    fs,
-    io::{self, BufRead, BufReader, Read, Write},
-    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
-    path::Path,
-    process::{Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
-use ropeline_testing::http::{Ask, Client, Reply};
+use ropeline_testing::http::{Ask, Client};
 use tempfile::TempDir;
 
 use crate::{
     process::{Leashed, Server, Site, free_address},
+    proxy::{entered, recipe, sent_to_wait, service, start_nginx},
     visitor::{join, status, token_of},
     wait::until,
 };
 
-const RECIPE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../packaging/nginx.conf.example"
-);
-/// nginx that does not listen by then never will.
-const START_MAX: Duration = Duration::from_secs(10);
+/// What has not happened by then never will.
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// One inside, for a minute.
 const SETTINGS: &str = "trusted_proxies = [\"127.0.0.1\"]\n\
     [rooms.main]\nactive_max = 1\npass_ttl = \"60s\"\npass_max = \"0s\"\n";
@@ -44,18 +33,16 @@ impl Front {
         let ropeline = site.start();
         let address = free_address();
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let recipe = recipe(&[
+        let changes = [
             (
                 "server 127.0.0.1:8080;",
                 format!("server {};", ropeline.address()),
             ),
             ("server 127.0.0.1:3000;", format!("server {};", service())),
             ("listen 80;", format!("listen {address};")),
-        ]);
-        let nginx = start_nginx(directory.path(), &recipe);
-        until(START_MAX, "nginx listens", || {
-            TcpStream::connect(address).ok()
-        });
+        ];
+        let recipe = recipe("nginx.conf.example", &changes);
+        let nginx = start_nginx(directory.path(), &recipe, address);
         Self {
             ropeline,
             address,
@@ -68,86 +55,6 @@ impl Front {
     fn client(&self) -> Client {
         Client::connect(self.address).expect("nginx takes connections")
     }
-}
-
-/// The recipe with other lines in the place of these.
-fn recipe(changes: &[(&str, String)]) -> String {
-    let recipe = fs::read_to_string(RECIPE).expect("the recipe is there");
-    changes.iter().fold(recipe, |recipe, (written, instead)| {
-        assert_eq!(recipe.matches(written).count(), 1, "{written}");
-        recipe.replace(written, instead)
-    })
-}
-
-fn start_nginx(directory: &Path, recipe: &str) -> Leashed {
-    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    let temporary = temporary.map(|name| format!("{name}_temp_path {name};\n"));
-    let whole = format!(
-        "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log error.log;\nevents {{}}\n\
-         http {{\naccess_log off;\n{}{recipe}}}\n",
-        temporary.concat()
-    );
-    fs::write(directory.join("nginx.conf"), whole).expect("a file in a fresh directory");
-    let child = Command::new("nginx")
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .arg("-p")
-        .arg(directory)
-        .args(["-c", "nginx.conf", "-e", "error.log"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .expect("nginx: on Debian, apt-get install nginx-light");
-    Leashed(child)
-}
-
-/// A service that says for whom it was asked. It lives as long as the tests.
-fn service() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    let address = listener.local_addr().expect("it listens");
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            // A visitor who hangs up is no matter of the service.
-            answer(stream).ok();
-        }
-    });
-    address
-}
-
-fn answer(mut stream: TcpStream) -> io::Result<()> {
-    let mut request = BufReader::new(stream.try_clone()?);
-    let (mut users, mut length, mut line) = (Vec::new(), 0, String::new());
-    while request.read_line(&mut line)? > 2 {
-        let (name, value) = line.split_once(':').unwrap_or_default();
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => length = value.trim().parse().unwrap_or(0),
-            name if name.starts_with("x-queue-user") => {
-                users.push(format!("{name}:{}", value.trim_end()));
-            }
-            _ => {}
-        }
-        line.clear();
-    }
-    io::copy(&mut request.take(length), &mut io::sink())?;
-    let body = format!("the service, for {}", users.join(", "));
-    let length = body.len();
-    write!(
-        stream,
-        "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    )
-}
-
-#[track_caller]
-fn sent_to_wait(reply: &Reply, back: &str) {
-    let place = format!("/wait/main?return={back}");
-    let found = (reply.status, reply.header("location"));
-    assert_eq!(found, (302, Some(place.as_str())));
-}
-
-#[track_caller]
-fn entered(reply: &Reply, user: &str) {
-    let body = String::from_utf8_lossy(&reply.body);
-    let expected = format!("the service, for x-queue-user: {user}");
-    assert_eq!((reply.status, &*body), (200, expected.as_str()));
 }
 
 #[test]
@@ -196,7 +103,7 @@ fn each_request_through_the_gate_renews_the_pass() {
     let mut expires_at = || client.send(&status(&ann)).json()["expiresAt"].to_string();
     let before = expires_at();
     assert_eq!(expires_at(), before, "looking renews nothing");
-    until(START_MAX, "the pass lasts longer", || {
+    until(WAIT_MAX, "the pass lasts longer", || {
         entered(&front.client().send(&Ask::get("/").token(&ann)), "ann");
         (expires_at() > before).then_some(())
     });
@@ -245,7 +152,7 @@ fn nobody_gets_in_while_ropeline_is_away() {
     let ann = token_of(&mut client, "ann");
     entered(&client.send(&Ask::get("/").token(&ann)), "ann");
     front.ropeline.terminate();
-    until(START_MAX, "Ropeline is away", || {
+    until(WAIT_MAX, "Ropeline is away", || {
         let reply = client.send(&Ask::get("/").token(&ann));
         (reply.status == 500).then_some(())
     });

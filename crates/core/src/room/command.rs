@@ -65,6 +65,67 @@ pub enum Command {
     },
     /// What a node knows of the room, where the store may have forgotten.
     Merge(Arc<View>),
+    /// Places of another queue are taken over, in this order; those who were inside there come first.
+    ///
+    /// Two sets of ordinals and one time say all that is kept of it. `imported` holds the ordinals that an
+    /// import gave, `claimed` those of them that a join has answered; both only grow and are dropped below
+    /// `base`, like `gone` and `done`. An ordinal is *unclaimed* if it is in `imported` and not in `claimed`.
+    /// `imported_until` is in the header, 0 at first.
+    ///
+    /// **The command**, after the fence, deletion, the clock and the rounds, as for every command:
+    ///
+    /// 1. While joins are held it answers [`Reply::Held`], as a join does.
+    /// 2. `imported_until` becomes the later of itself and now + `grace`. A tick that is due begins, as at
+    ///    `Admit`.
+    /// 3. Each row, in order:
+    ///    1. A pass of the visitor that ran out is ended, as at a join.
+    ///    2. A visitor with a live place keeps it: [`Imported::Repeated`] if it is unclaimed (the same row
+    ///       once more, which changes nothing), else [`Imported::Already`].
+    ///    3. *Waiting*: if the line has `waiting_max` places, the room is settled and looked at once more, as
+    ///       at a join; if it still has, [`Imported::Full`]. Otherwise the next ordinal, in line.
+    ///    4. *Inside*: unless `head` equals `issued`, [`Imported::LineAhead`]: nobody in line is overtaken.
+    ///       Otherwise `issued` and `head` both move to the next ordinal. With fewer passes in the room than
+    ///       `active_max`, or with no such limit, it gets a pass as of now; the tick counts it as admitted
+    ///       and as extra, so that it takes nothing of the batch. Passes that ran out and are not swept yet
+    ///       count here. Else it is put at the door. Neither a pause nor the batch keeps it out: it was
+    ///       inside already.
+    ///    5. The ordinal joins `imported`. It is not marked as seen. [`Imported::Placed`].
+    /// 4. Settling, as ever. The version grows if a row was placed or `imported_until` moved.
+    ///
+    /// Whether the room is open, closed, draining or paused does not matter to the command.
+    ///
+    /// **Elsewhere.** *Present*, when a turn comes, is also who is unclaimed before `imported_until`.
+    /// *Join* of a visitor with a live place answers [`Joined::Repeated`] if its key is known, else, if the
+    /// place is unclaimed, [`Joined::Claimed`]: its key is remembered, the ordinal joins `claimed` and is
+    /// marked as by `Mark` (so one that is aside comes to the door); else [`Joined::Already`]. A claim is no
+    /// new place: it is answered in a closed and in a full room. *Reset* changes none of the three. *Delete*
+    /// empties both sets, and *Create* begins with `imported_until` 0. *Merge* leaves all three as the store
+    /// has them, for no view carries them, unless it starts over with a later epoch: then they are emptied.
+    /// A room made from a node's memory has none: its imported places are put back by their tokens.
+    Import {
+        /// Who, and where they were.
+        rows: Vec<ImportRow>,
+        /// How long those who have not joined yet count as present.
+        grace: Duration,
+    },
+}
+
+/// A place of another queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportRow {
+    /// Whose.
+    pub visitor: Visitor,
+    /// Where it was.
+    pub was: Was,
+}
+
+/// Where a visitor of another queue was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Was {
+    /// Waiting.
+    Waiting,
+    /// Let in already.
+    Inside,
 }
 
 /// A visitor who asks for a place.
@@ -126,6 +187,23 @@ pub enum Reply {
     Created(bool),
     /// Nothing was changed: the room was deleted.
     NoRoom,
+    /// What became of each row.
+    Imported(Vec<Imported>),
+}
+
+/// What became of one row of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imported {
+    /// A new place.
+    Placed(Ordinal),
+    /// An import has given the visitor this place before, and no join has claimed it.
+    Repeated(Ordinal),
+    /// The visitor has this place of their own.
+    Already(Ordinal),
+    /// The line is as long as it may be.
+    Full,
+    /// Somebody is in line, whom one who was inside would overtake.
+    LineAhead,
 }
 
 /// What became of one joiner.
@@ -137,6 +215,8 @@ pub enum Joined {
     Already(Ordinal),
     /// The same request was answered before with this place.
     Repeated(Ordinal),
+    /// The place that an import had given the visitor, answered to its first join.
+    Claimed(Ordinal),
     /// The key was used for another request.
     KeyReused,
     /// No joins are taken.

@@ -13,6 +13,7 @@ impl Room {
         self.header.paused = false;
         self.header.digest = None;
         (self.gone, self.done) = (Bits::default(), Bits::default());
+        (self.imported, self.claimed) = (Bits::default(), Bits::default());
         self.seen = Default::default();
         self.keys = KeyMemory::default();
         self.changes = Changes::default();

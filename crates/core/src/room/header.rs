@@ -114,9 +114,13 @@ pub struct Header {
     pub lost: Option<LostRange>,
     /// Joins are held until then, so that every node has merged before the next ordinal is given.
     pub joins_held_until: Timestamp,
+    /// Imported places that nobody has claimed count as present until then.
+    #[serde(default)]
+    pub imported_until: Timestamp,
     /// Totals.
     pub counters: Counters,
-    pub(crate) clock: RoomClock,
+    /// What room time is.
+    pub clock: RoomClock,
 }
 
 impl Header {
@@ -146,6 +150,7 @@ impl Header {
             keys: round,
             lost: None,
             joins_held_until: Timestamp(0),
+            imported_until: Timestamp(0),
             counters: Counters::default(),
             clock: RoomClock::starting_at(clock),
         }

@@ -27,6 +27,10 @@ impl Room {
         if let Some(ordinal) = self.find(&joiner.visitor) {
             return if known.is_some() {
                 Joined::Repeated(ordinal)
+            } else if self.is_unclaimed(ordinal) {
+                self.remember(joiner);
+                self.claim(ordinal, now);
+                Joined::Claimed(ordinal)
             } else {
                 Joined::Already(ordinal)
             };
@@ -34,18 +38,30 @@ impl Room {
         if self.header.state != RoomState::Open {
             return Joined::Closed;
         }
-        if self.in_line >= self.header.policy.waiting_max {
-            // Those before in the same batch may not have been let in yet.
-            self.settle(now);
-            if self.in_line >= self.header.policy.waiting_max {
-                return Joined::Full;
-            }
+        if self.is_full(now) {
+            return Joined::Full;
         }
+        self.remember(joiner);
+        let ordinal = self.take_place(&joiner.visitor);
+        self.mark_one(ordinal, now);
+        Joined::New(ordinal)
+    }
+
+    /// Whether the line is as long as it may be. Those before in the same batch may not have been let in
+    /// yet, so they are before this is said.
+    pub(super) fn is_full(&mut self, now: Timestamp) -> bool {
+        let full = |room: &Self| room.in_line >= room.header.policy.waiting_max;
+        if full(self) {
+            self.settle(now);
+        }
+        full(self)
+    }
+
+    fn remember(&mut self, joiner: &Joiner) {
         if let Some(key) = joiner.key {
             self.keys.remember(key);
             self.changes.keys.push(key);
         }
-        Joined::New(self.take_place(&joiner.visitor, now))
     }
 
     /// A pass that ran out is no place, even before it was swept.
@@ -57,12 +73,12 @@ impl Room {
         }
     }
 
-    fn take_place(&mut self, visitor: &Visitor, now: Timestamp) -> Ordinal {
+    /// The next ordinal, in line.
+    pub(super) fn take_place(&mut self, visitor: &Visitor) -> Ordinal {
         let ordinal = self.header.issued.next();
         self.header.issued = ordinal;
         self.places.insert(ordinal, visitor);
         self.in_line += 1;
-        self.mark_one(ordinal, now);
         self.changed(ordinal);
         ordinal
     }

@@ -41,6 +41,8 @@ impl Room {
 
     fn merge_as(&mut self, memory: &View, now: Timestamp, first: bool) {
         self.visible = true;
+        // Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
+        self.header.version = self.header.version.max(memory.header.version);
         if first {
             self.header.joins_held_until = now + JOIN_HOLD;
         }
@@ -51,6 +53,7 @@ impl Room {
             self.start_over(memory, now);
         }
         if self.is_deleted() || memory.header.state == RoomState::Deleted {
+            self.header.issued = self.header.issued.max(memory.header.issued);
             self.delete(now);
             return;
         }
@@ -68,7 +71,9 @@ impl Room {
         header.policy = Arc::clone(&memory.header.policy);
         (header.issued, header.head) = (Ordinal(0), Ordinal(0));
         (header.floor, header.base) = (Ordinal(0), Ordinal(0));
+        header.imported_until = Timestamp(0);
         (self.gone, self.done) = Default::default();
+        (self.imported, self.claimed) = Default::default();
     }
 
     fn take_maximum(&mut self, memory: &View, now: Timestamp) {
@@ -88,7 +93,6 @@ impl Room {
         header.head = header.head.max(known.head);
         header.floor = header.floor.max(known.floor);
         header.base = header.base.max(known.base);
-        header.version = header.version.max(known.version);
         if let Some(lost) = &mut header.lost {
             lost.after = lost.after.max(header.head);
         }

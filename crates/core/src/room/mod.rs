@@ -10,6 +10,7 @@ mod command;
 mod delete;
 mod header;
 mod holder;
+mod import;
 mod join;
 mod merge;
 mod operate;
@@ -23,7 +24,8 @@ use std::{
 };
 
 pub use command::{
-    Command, Departure, Ending, Holder, Joined, Joiner, Live, Outcome, Pass, Reply, Standing,
+    Command, Departure, Ending, Holder, ImportRow, Imported, Joined, Joiner, Live, Outcome, Pass,
+    Reply, Standing, Was,
 };
 pub use header::{Counters, Header, LostRange, RoomState, Round, ServerId, Tick};
 pub use saved::{Changes, LoadError, Saved, SavedPlace};
@@ -74,6 +76,10 @@ pub struct Room {
     door: BTreeSet<Ordinal>,
     gone: Bits,
     done: Bits,
+    /// Places that an import gave.
+    imported: Bits,
+    /// Those of them that a join has answered.
+    claimed: Bits,
     /// Presence in the last three rounds, the current one first.
     seen: [Bits; 3],
     keys: KeyMemory,
@@ -98,6 +104,8 @@ impl Room {
             door: BTreeSet::new(),
             gone: Bits::default(),
             done: Bits::default(),
+            imported: Bits::default(),
+            claimed: Bits::default(),
             seen: Default::default(),
             keys: KeyMemory::default(),
             changes: Changes::default(),
@@ -142,6 +150,7 @@ impl Room {
             Command::Delete => self.delete(now),
             Command::Create { policy, digest } => self.create(policy, digest, now),
             Command::Merge(memory) => self.merge(&memory, now),
+            Command::Import { rows, grace } => self.import(&rows, grace, now),
         };
         let more = self.settle(now);
         let reply = self.refresh(reply, now);
@@ -234,22 +243,24 @@ impl Room {
     }
 
     fn live_at(&self, ordinal: Ordinal, now: Timestamp) -> Standing {
-        let live = if let Some(expires_at) = self.passes.get(ordinal) {
-            if expires_at <= now {
-                return Standing::Ended(Ending::Done);
-            }
+        match self.state_of(ordinal) {
+            Live::Inside(pass) if pass.expires_at <= now => Standing::Ended(Ending::Done),
+            Live::Aside(until) if until <= now => Standing::Ended(Ending::Gone),
+            live => Standing::Live(live),
+        }
+    }
+
+    /// The state of a place that the room has, whether or not its time ran out.
+    fn state_of(&self, ordinal: Ordinal) -> Live {
+        if let Some(expires_at) = self.passes.get(ordinal) {
             Live::Inside(self.pass(ordinal, expires_at))
         } else if let Some(until) = self.aside.get(ordinal) {
-            if until <= now {
-                return Standing::Ended(Ending::Gone);
-            }
             Live::Aside(until)
         } else if self.door.contains(&ordinal) {
             Live::AtDoor
         } else {
             Live::InLine
-        };
-        Standing::Live(live)
+        }
     }
 
     fn pass(&self, ordinal: Ordinal, expires_at: Timestamp) -> Pass {

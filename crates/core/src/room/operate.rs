@@ -105,5 +105,7 @@ impl Room {
     pub(super) fn forget_below_base(&mut self) {
         self.gone.forget_below(self.header.base.0);
         self.done.forget_below(self.header.base.0);
+        self.imported.forget_below(self.header.base.0);
+        self.claimed.forget_below(self.header.base.0);
     }
 }

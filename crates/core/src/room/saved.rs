@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::{Bounds, Header, Live, Room, ServerId, Standing};
-use crate::{BLOCK_BITS, Bits, JoinKey, Ordinal, Timestamp, Visitor};
+use super::{Bounds, Header, Live, Room, ServerId};
+use crate::{BLOCK_BITS, Bits, JoinKey, Ordinal, Visitor};
 
 /// What has changed since [`Room::take_changes`] was last called. Beside it, the header may always have.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,10 @@ pub struct Changes {
     pub gone_blocks: Vec<u64>,
     /// Blocks of the `done` bits. May repeat.
     pub done_blocks: Vec<u64>,
+    /// Blocks of the bits of imported places. May repeat.
+    pub imported_blocks: Vec<u64>,
+    /// Blocks of the bits of those that were claimed. May repeat.
+    pub claimed_blocks: Vec<u64>,
     /// Presence round and block of its bits. May repeat.
     pub seen_blocks: Vec<(u64, u64)>,
     /// Idempotency keys remembered in the current round.
@@ -29,6 +33,8 @@ impl Changes {
             && self.renewed.is_empty()
             && self.gone_blocks.is_empty()
             && self.done_blocks.is_empty()
+            && self.imported_blocks.is_empty()
+            && self.claimed_blocks.is_empty()
             && self.seen_blocks.is_empty()
             && self.keys.is_empty()
     }
@@ -47,6 +53,14 @@ impl Changes {
 
     pub(super) fn done(&mut self, ordinal: Ordinal) {
         push(&mut self.done_blocks, ordinal.0 / BLOCK_BITS);
+    }
+
+    pub(super) fn imported(&mut self, ordinal: Ordinal) {
+        push(&mut self.imported_blocks, ordinal.0 / BLOCK_BITS);
+    }
+
+    pub(super) fn claimed(&mut self, ordinal: Ordinal) {
+        push(&mut self.claimed_blocks, ordinal.0 / BLOCK_BITS);
     }
 
     pub(super) fn seen(&mut self, round: u64, ordinal: Ordinal) {
@@ -73,7 +87,7 @@ pub struct SavedPlace {
 }
 
 /// A room as it was written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Saved {
     /// All but the places.
     pub header: Header,
@@ -83,6 +97,10 @@ pub struct Saved {
     pub gone: Bits,
     /// Those that are done.
     pub done: Bits,
+    /// Those that an import gave.
+    pub imported: Bits,
+    /// Those of them that a join has answered.
+    pub claimed: Bits,
     /// Presence, by round.
     pub seen: Vec<(u64, Bits)>,
     /// Idempotency keys, by round.
@@ -108,11 +126,7 @@ impl Room {
 
     /// A live place's visitor and state, for writing.
     pub fn saved_place(&self, ordinal: Ordinal) -> Option<(&str, Live)> {
-        let visitor = self.places.visitor_at(ordinal)?;
-        match self.live_at(ordinal, Timestamp(0)) {
-            Standing::Live(live) => Some((visitor, live)),
-            _ => None,
-        }
+        Some((self.places.visitor_at(ordinal)?, self.state_of(ordinal)))
     }
 
     /// The bits of those that are gone, for writing.
@@ -125,10 +139,42 @@ impl Room {
         &self.done
     }
 
+    /// The bits of those that an import gave, for writing.
+    pub fn imported(&self) -> &Bits {
+        &self.imported
+    }
+
+    /// The bits of those that an import gave and a join has answered, for writing.
+    pub fn claimed(&self) -> &Bits {
+        &self.claimed
+    }
+
     /// The bits of those seen in a round, if it is one of the last three.
     pub fn seen(&self, round: u64) -> Option<&Bits> {
         let age = usize::try_from(self.header.presence.number.checked_sub(round)?).ok()?;
         self.seen.get(age)
+    }
+
+    /// The whole room, as a store would have written it.
+    pub fn saved(&self) -> Saved {
+        let places = self.places.iter().map(|(ordinal, name)| SavedPlace {
+            ordinal,
+            visitor: Visitor::parse(name).expect("a name was a visitor's when it came"),
+            live: self.state_of(ordinal),
+        });
+        let number = self.header.presence.number;
+        let rounds = (0..=number).rev().zip(&self.seen);
+        let keys = self.header.keys.number;
+        Saved {
+            header: self.header.clone(),
+            places: places.collect(),
+            gone: self.gone.clone(),
+            done: self.done.clone(),
+            imported: self.imported.clone(),
+            claimed: self.claimed.clone(),
+            seen: rounds.map(|(round, bits)| (round, bits.clone())).collect(),
+            keys: self.keys.iter(keys).collect(),
+        }
     }
 
     /// The room that was written, on the server it was written on.
@@ -138,6 +184,7 @@ impl Room {
         let mut room = Self::new(policy, host, saved.header.epoch, bounds);
         room.header = saved.header;
         (room.gone, room.done) = (saved.gone, saved.done);
+        (room.imported, room.claimed) = (saved.imported, saved.claimed);
         for (round, bits) in saved.seen {
             let age = room.header.presence.number.checked_sub(round);
             if let Some(slot) = age.and_then(|age| room.seen.get_mut(usize::try_from(age).ok()?)) {

@@ -85,7 +85,7 @@ impl Room {
                 return false;
             };
             self.step_up(next);
-            if self.is_present(next) {
+            if self.is_present(next, now) {
                 self.enter(next, now);
             } else {
                 self.step_aside(next, now);
@@ -127,12 +127,13 @@ impl Room {
         self.changed(ordinal);
     }
 
-    fn is_present(&self, ordinal: Ordinal) -> bool {
+    fn is_present(&self, ordinal: Ordinal, now: Timestamp) -> bool {
         self.header.policy.presence_ttl.is_zero()
             || self.seen.iter().any(|round| round.contains(ordinal.0))
+            || (now < self.header.imported_until && self.is_unclaimed(ordinal))
     }
 
-    fn enter(&mut self, ordinal: Ordinal, now: Timestamp) {
+    pub(super) fn enter(&mut self, ordinal: Ordinal, now: Timestamp) {
         self.passes.set(ordinal, now + self.header.policy.pass_ttl);
         self.since.insert(ordinal, now);
         self.header.tick.admitted += 1;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ropeline_core::{Command, Ending, Joined, Ordinal, Reply, RoomState, Standing};
+use ropeline_core::{Bounds, Command, Ending, Joined, Ordinal, Reply, Room, RoomState, Standing};
 
 use crate::{
     plain::server,
@@ -80,6 +80,22 @@ fn a_store_that_forgot_the_deletion_is_told_of_it() {
     forgetful.tell(Command::Merge(memory.into()));
     assert_eq!(forgetful.room.header().state, RoomState::Deleted);
     assert_eq!(forgetful.at(1), Standing::Ended(Ending::Gone));
+}
+
+#[test]
+fn versions_go_on_counting_in_a_deleted_room_that_was_forgotten() {
+    let mut stage = Stage::new(bank(1));
+    let mut behind = stage.clone();
+    stage.join([1, 2]);
+    stage.tell(Command::Delete);
+    let memory = stage.room.view(stage.clock);
+    behind.room.rehost(server(1));
+    behind.tell(Command::Merge(memory.clone().into()));
+    let empty = Room::from_memory(&memory, server(1), stage.clock, Bounds::default());
+    for room in [behind.room, empty] {
+        let version = room.header().version;
+        assert!(version > memory.header.version, "{version}");
+    }
 }
 
 #[test]

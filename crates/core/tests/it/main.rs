@@ -7,6 +7,7 @@ mod absent;
 mod deletion;
 mod estimates;
 mod healing;
+mod import;
 mod judge;
 mod plain;
 mod properties;

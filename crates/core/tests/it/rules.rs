@@ -117,7 +117,7 @@ impl Stage {
             .collect()
     }
 
-    fn change(&mut self, change: impl Fn(&mut Policy)) {
+    pub(crate) fn change(&mut self, change: impl Fn(&mut Policy)) {
         let mut policy = Arc::clone(&self.room.header().policy);
         change(Arc::make_mut(&mut policy));
         self.tell(Command::SetPolicy {
@@ -188,7 +188,7 @@ pub(crate) fn park(batch: u64) -> Policy {
 }
 
 /// So many every 10 seconds, and never more than so many inside.
-fn both(batch: u64, cap: u64) -> Policy {
+pub(crate) fn both(batch: u64, cap: u64) -> Policy {
     Policy {
         active_max: Some(cap),
         ..park(batch)

@@ -161,7 +161,7 @@ async fn enter_line(
     let visitor = joiner.visitor.clone();
     let (joined, standing) = app.store.join(&room, joiner).await?;
     let (ordinal, status) = match joined {
-        Joined::New(ordinal) => (ordinal, StatusCode::CREATED),
+        Joined::New(ordinal) | Joined::Claimed(ordinal) => (ordinal, StatusCode::CREATED),
         Joined::Repeated(ordinal) => (ordinal, StatusCode::OK),
         Joined::Already(ordinal) if may_resume => (ordinal, StatusCode::OK),
         Joined::Already(_) => return Err(ApiError::Duplicated),

@@ -8,7 +8,7 @@ pub(crate) mod memory;
 use std::{fmt::Debug, time::Duration};
 
 use async_trait::async_trait;
-use ropeline_store::StoreError;
+use ropeline_store::{RedisStore, StoreError};
 
 pub use self::keys::SharedKeyError;
 pub(crate) use self::{
@@ -62,4 +62,15 @@ pub(crate) trait SharedTexts: Debug + Send + Sync {
 
     /// Puts `new` in the place of `old`, or where nothing was; `false` if something else is there by now.
     async fn replace(&self, name: &str, old: Option<&str>, new: &str) -> Result<bool, StoreError>;
+}
+
+#[async_trait]
+impl SharedTexts for RedisStore {
+    async fn read(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.read_shared(name).await
+    }
+
+    async fn replace(&self, name: &str, old: Option<&str>, new: &str) -> Result<bool, StoreError> {
+        self.replace_shared(name, old, new).await
+    }
 }

@@ -3,6 +3,7 @@
 mod admin_key;
 mod error;
 mod keys;
+mod offline;
 mod rooms;
 mod started;
 mod store;
@@ -20,6 +21,7 @@ use tokio::net::TcpListener;
 pub(crate) use self::store::Opened;
 pub use self::{
     error::StartError,
+    offline::Offline,
     started::{AdminKeyNote, NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{

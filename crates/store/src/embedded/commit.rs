@@ -34,6 +34,8 @@ fn take_changes(state: &mut State) {
     unsaved.renewed.extend(fresh.renewed);
     unsaved.gone_blocks.extend(fresh.gone_blocks);
     unsaved.done_blocks.extend(fresh.done_blocks);
+    unsaved.imported_blocks.extend(fresh.imported_blocks);
+    unsaved.claimed_blocks.extend(fresh.claimed_blocks);
     unsaved.seen_blocks.extend(fresh.seen_blocks);
     unsaved.keys.extend(fresh.keys);
 }
@@ -91,8 +93,9 @@ fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, ba
     }
     if header.base > saved.base {
         let last = (header.base.0 / BLOCK_BITS).saturating_sub(1);
-        batch.purge(number, Kind::Gone, last);
-        batch.purge(number, Kind::Done, last);
+        for kind in [Kind::Gone, Kind::Done, Kind::Imported, Kind::Claimed] {
+            batch.purge(number, kind, last);
+        }
     }
     if header.presence.number > saved.presence_round && header.presence.number >= 3 {
         batch.purge(number, Kind::Seen, header.presence.number - 3);
@@ -103,11 +106,16 @@ fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, ba
     for ordinal in changes.places.iter().chain(&changes.renewed) {
         batch.place(number, *ordinal, state.saved_place(*ordinal));
     }
-    for block in &changes.gone_blocks {
-        batch.block(number, Kind::Gone, &[*block], &state.gone().block(*block));
-    }
-    for block in &changes.done_blocks {
-        batch.block(number, Kind::Done, &[*block], &state.done().block(*block));
+    let sets = [
+        (Kind::Gone, &changes.gone_blocks, state.gone()),
+        (Kind::Done, &changes.done_blocks, state.done()),
+        (Kind::Imported, &changes.imported_blocks, state.imported()),
+        (Kind::Claimed, &changes.claimed_blocks, state.claimed()),
+    ];
+    for (kind, blocks, bits) in sets {
+        for block in blocks {
+            batch.block(number, kind, &[*block], &bits.block(*block));
+        }
     }
     for (round, block) in &changes.seen_blocks {
         if let Some(seen) = state.seen(*round) {

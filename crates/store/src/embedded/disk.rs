@@ -65,6 +65,8 @@ pub(super) enum Kind {
     Done = 2,
     Seen = 3,
     Key = 4,
+    Imported = 5,
+    Claimed = 6,
 }
 
 /// What is written of a room beside its places.
@@ -136,7 +138,8 @@ impl Batch {
     /// Removes all that is written of a room, but for its header.
     pub(super) fn purge_room(&mut self, number: RoomNumber) {
         self.purge_places(number, Ordinal(u64::MAX));
-        for kind in [Kind::Gone, Kind::Done, Kind::Seen, Kind::Key] {
+        let kinds = [Kind::Gone, Kind::Done, Kind::Imported, Kind::Claimed];
+        for kind in kinds.into_iter().chain([Kind::Seen, Kind::Key]) {
             self.purge(number, kind, u64::MAX);
         }
     }
@@ -346,15 +349,6 @@ fn load_room(
     header: Header,
     places: Vec<SavedPlace>,
 ) -> Result<Saved, DiskError> {
-    let (mut gone, mut done) = (Vec::new(), Vec::new());
-    each(table, number, Kind::Gone, |parts, value| {
-        gone.push((part(parts, 0)?, parse_block(value)?));
-        Some(())
-    })?;
-    each(table, number, Kind::Done, |parts, value| {
-        done.push((part(parts, 0)?, parse_block(value)?));
-        Some(())
-    })?;
     let mut seen: Vec<(u64, Vec<(u64, Block)>)> = Vec::new();
     each(table, number, Kind::Seen, |parts, value| {
         let (round, block) = (part(parts, 0)?, (part(parts, 1)?, parse_block(value)?));
@@ -374,14 +368,26 @@ fn load_room(
     Ok(Saved {
         header,
         places,
-        gone: Bits::from_blocks(gone),
-        done: Bits::from_blocks(done),
+        gone: load_set(table, number, Kind::Gone)?,
+        done: load_set(table, number, Kind::Done)?,
+        imported: load_set(table, number, Kind::Imported)?,
+        claimed: load_set(table, number, Kind::Claimed)?,
         seen: seen
             .into_iter()
             .map(|(round, bits)| (round, Bits::from_blocks(bits)))
             .collect(),
         keys,
     })
+}
+
+/// A set of ordinals. A file of a version that did not know it has an empty one.
+fn load_set(table: &Table, number: RoomNumber, kind: Kind) -> Result<Bits, DiskError> {
+    let mut blocks = Vec::new();
+    each(table, number, kind, |parts, value| {
+        blocks.push((part(parts, 0)?, parse_block(value)?));
+        Some(())
+    })?;
+    Ok(Bits::from_blocks(blocks))
 }
 
 /// Calls `take` with what follows the prefix of each row of a kind; `None` means that it makes no sense.

@@ -16,12 +16,13 @@ use std::{
     path::Path,
     sync::{Arc, mpsc},
     thread::JoinHandle,
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Bounds, Command, Departure, Holder, Joined, Joiner, Live, Ordinal, Policy, Reply, Room, RoomId,
-    Standing, View, Visitor,
+    Bounds, Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Live, Ordinal, Policy,
+    Reply, Room, RoomId, Standing, View, Visitor,
 };
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -289,18 +290,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn operate(&self, room: &RoomId, operation: Operation) -> Result<(), StoreError> {
-        let command = match operation {
-            Operation::Admit(count) => Command::Admit(count),
-            Operation::Pause => Command::Pause,
-            Operation::Resume => Command::Resume,
-            Operation::Open => Command::Open,
-            Operation::Close => Command::Close,
-            Operation::Drain => Command::Drain,
-            Operation::Reset => Command::Reset,
-            Operation::Delete => Command::Delete,
-            Operation::SetPolicy { policy, digest } => Command::SetPolicy { policy, digest },
-        };
-        self.apply(room, command).await.map(drop)
+        self.apply(room, operation.command()).await.map(drop)
     }
 
     async fn change_policy(
@@ -315,6 +305,19 @@ impl Store for EmbeddedStore {
 
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         self.apply(room, Command::Merge(memory)).await.map(drop)
+    }
+
+    async fn import(
+        &self,
+        room: &RoomId,
+        rows: Vec<ImportRow>,
+        grace: Duration,
+    ) -> Result<Vec<Imported>, StoreError> {
+        match self.apply(room, Command::Import { rows, grace }).await? {
+            Reply::Imported(imported) => Ok(imported),
+            Reply::Held(_) => Err(StoreError::Unavailable("joins are held".into())),
+            reply => Err(unexpected(&reply)),
+        }
     }
 
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {

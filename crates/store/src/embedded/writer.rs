@@ -412,14 +412,13 @@ impl Pending {
 
 fn standing_of(room: &Room, joiner: Joiner, joined: Joined, clock: Timestamp) -> Standing {
     match joined {
-        Joined::New(ordinal) | Joined::Already(ordinal) | Joined::Repeated(ordinal) => room
-            .standing(
-                &Holder {
-                    visitor: joiner.visitor,
-                    ordinal,
-                },
-                clock,
-            ),
+        Joined::New(ordinal)
+        | Joined::Already(ordinal)
+        | Joined::Repeated(ordinal)
+        | Joined::Claimed(ordinal) => {
+            let visitor = joiner.visitor;
+            room.standing(&Holder { visitor, ordinal }, clock)
+        }
         Joined::KeyReused | Joined::Closed | Joined::Full => Standing::Unknown,
     }
 }

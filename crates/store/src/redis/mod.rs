@@ -1,7 +1,258 @@
 //! Rooms on a Redis that any number of nodes share.
+//!
+//! Every transition is one call of a script, which holds the same rules as core's `Room`; a random model compares
+//! the two after every step. A node keeps nothing but pictures of the rooms, from which it answers those who wait,
+//! and what it needs to help a Redis that has forgotten. No node is special.
+//!
+//! `transit` carries out commands, `pump` gathers those of a kind into one call, `follow` keeps the pictures fresh
+//! and settles on time, `heal` merges what the nodes know.
 
+mod check;
+mod encode;
+mod fields;
+mod follow;
+mod heal;
+mod keys;
 mod knock;
+mod link;
+mod picture;
+mod pump;
+mod script;
+mod shared;
+mod store;
+mod transit;
 mod url;
+mod wire;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use ropeline_core::{Bounds, RoomId};
+use tokio::sync::mpsc;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use knock::Unreached;
 pub use url::{RedisUrl, RedisUrlError};
+
+use crate::{Clock, Health, StoreError};
+use link::Link;
+use picture::RoomNode;
+use pump::QUEUE_MAX;
+use transit::{Failed, Transit};
+
+/// Rooms that other nodes have made are looked for this often.
+const LOOK_FOR_ROOMS: Duration = Duration::from_secs(1);
+/// A Redis that does not answer within this at the start is not there.
+const KNOCK_MAX: Duration = Duration::from_secs(2);
+
+/// Places that one call looks at: while a script runs, Redis does nothing else, and this many take it a few
+/// milliseconds.
+const LOOK_MAX: u64 = 500;
+
+/// Where room time comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreTime {
+    /// Redis's own clock, so that the clocks of the nodes do not matter.
+    Redis,
+    /// The node's clock, which a test moves.
+    Given,
+}
+
+/// What tests want otherwise.
+#[derive(Debug, Clone, Copy)]
+pub struct RedisOptions {
+    /// Limits on the work of one transition.
+    pub bounds: Bounds,
+    /// Where room time comes from.
+    pub time: StoreTime,
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self {
+            bounds: Bounds {
+                look_max: LOOK_MAX,
+                ..Bounds::default()
+            },
+            time: StoreTime::Redis,
+        }
+    }
+}
+
+/// Rooms on a Redis that any number of nodes share.
+#[derive(Debug)]
+pub struct RedisStore {
+    inner: Arc<Inner>,
+    warnings: Vec<String>,
+}
+
+/// What the tasks of a store share.
+#[derive(Debug)]
+struct Inner {
+    transit: Transit,
+    rooms: ArcSwap<BTreeMap<RoomId, Arc<RoomNode>>>,
+    /// Held while a room is added.
+    adding: Mutex<()>,
+    down: ArcSwap<Option<Arc<str>>>,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+impl RedisStore {
+    /// Connects, checks the server's settings, loads the scripts and finds the rooms.
+    pub async fn open(url: &RedisUrl, clock: Arc<dyn Clock>) -> Result<Self, Unreached> {
+        Self::open_with(url, clock, RedisOptions::default()).await
+    }
+
+    /// As [`RedisStore::open`], with other limits, or with room time from `clock`.
+    pub async fn open_with(
+        url: &RedisUrl,
+        clock: Arc<dyn Clock>,
+        options: RedisOptions,
+    ) -> Result<Self, Unreached> {
+        url.knock(KNOCK_MAX).await?;
+        let refused = |error: redis::RedisError| Unreached::from(Failed::from(error));
+        let client = url.client().map_err(refused)?;
+        let link = || Link::to(&client).map_err(refused);
+        let links = [link()?, link()?, link()?];
+        let warnings = check::check(&links[0]).await?;
+        links[0].load_all().await.map_err(refused)?;
+        let transit = Transit::new(links, clock, options.time, options.bounds, node_id());
+        let inner = Arc::new(Inner {
+            transit,
+            rooms: ArcSwap::default(),
+            adding: Mutex::default(),
+            down: ArcSwap::from_pointee(None),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        });
+        inner.find_rooms().await?;
+        let finder = Arc::clone(&inner).find_rooms_for_ever();
+        inner.tasks.spawn(finder);
+        Ok(Self { inner, warnings })
+    }
+
+    /// What Redis's settings put at risk, worded for the operator.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Inner {
+    fn get(&self, room: &RoomId) -> Option<Arc<RoomNode>> {
+        self.rooms.load().get(room).cloned()
+    }
+
+    /// A room that was not deleted.
+    fn live(&self, room: &RoomId) -> Result<Arc<RoomNode>, StoreError> {
+        self.get(room)
+            .filter(|room| room.is_live())
+            .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))
+    }
+
+    /// The room of that name, which is tended to from now on.
+    fn room(self: &Arc<Self>, name: &RoomId) -> Arc<RoomNode> {
+        let _one_at_a_time = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = self.get(name) {
+            return room;
+        }
+        let (joins, joining) = mpsc::channel(QUEUE_MAX);
+        let (asks, asking) = mpsc::channel(QUEUE_MAX);
+        let room = Arc::new(RoomNode::new(name.clone(), &self.transit.node, joins, asks));
+        let mut rooms = BTreeMap::clone(&self.rooms.load());
+        rooms.insert(name.clone(), Arc::clone(&room));
+        self.rooms.store(Arc::new(rooms));
+        let stopping = self.stopping.clone();
+        let joins = Arc::clone(self).pump_joins(Arc::clone(&room), joining);
+        self.tasks
+            .spawn(stopping.clone().run_until_cancelled_owned(joins));
+        let asks = Arc::clone(self).pump_asks(Arc::clone(&room), asking);
+        self.tasks.spawn(stopping.run_until_cancelled_owned(asks));
+        self.tasks
+            .spawn(Arc::clone(self).tend_for_ever(Arc::clone(&room)));
+        room
+    }
+
+    /// Takes in rooms that others have made, and puts back on the list what a Redis has forgotten.
+    async fn find_rooms(self: &Arc<Self>) -> Result<(), Failed> {
+        let mut list = redis::cmd("SMEMBERS");
+        list.arg(keys::ROOMS);
+        let feed = &self.transit.feed;
+        let listed: Vec<String> = feed.query(&list).await?;
+        let listed: Vec<_> = listed
+            .iter()
+            .filter_map(|name| RoomId::parse(name).ok())
+            .collect();
+        for name in &listed {
+            if self.get(name).is_none() {
+                let room = self.room(name);
+                match self.transit.refresh(&room).await {
+                    Ok(()) | Err(Failed::Refused(StoreError::NoSuchRoom(_))) => {}
+                    Err(failed) => return Err(failed),
+                }
+            }
+        }
+        for name in self.rooms.load().keys() {
+            if !listed.contains(name) && self.live(name).is_ok() {
+                self.transit.list(name).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn find_rooms_for_ever(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = self.stopping.cancelled() => return,
+                () = tokio::time::sleep(LOOK_FOR_ROOMS) => {}
+            }
+            if let Err(failed) = self.find_rooms().await {
+                self.note_down(&failed.into());
+            }
+        }
+    }
+
+    fn note_up(&self) {
+        if self.down.load().is_some() {
+            tracing::info!("Redis is back; joins are taken");
+            self.down.store(Arc::new(None));
+        }
+    }
+
+    fn note_down(&self, error: &StoreError) {
+        let reason = match error {
+            StoreError::Unavailable(reason) => Arc::clone(reason),
+            other => other.to_string().into(),
+        };
+        if self.down.load().is_none() {
+            tracing::error!(%reason, "Redis cannot be used; joins are refused until it works again");
+        }
+        self.down.store(Arc::new(Some(reason)));
+    }
+
+    fn health(&self) -> Health {
+        match self.down.load().as_ref() {
+            None => Health::Up,
+            Some(reason) => Health::Down(Arc::clone(reason)),
+        }
+    }
+
+    /// While Redis is known to be away, nobody waits for it.
+    fn check_up(&self) -> Result<(), StoreError> {
+        match self.health() {
+            Health::Up => Ok(()),
+            Health::Down(reason) => Err(StoreError::Unavailable(reason)),
+        }
+    }
+}
+
+/// A name that no other node has.
+fn node_id() -> String {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    format!("{:016x}", u64::from_ne_bytes(bytes))
+}

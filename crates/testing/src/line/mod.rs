@@ -5,23 +5,27 @@
 //! counts commands and their outcomes, so that a test can show that it tried all of them.
 
 mod judge;
+mod ordinary;
 mod step;
 mod tally;
+mod teller;
 
-use std::{cell::RefCell, sync::Arc, time::Duration};
+use std::{cell::RefCell, time::Duration};
 
 use proptest::{
     strategy::Strategy,
     test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner},
 };
 use ropeline_core::{
-    Command, Holder, JoinKey, Joined, Joiner, Located, Ordinal, Outcome, Reply, Standing,
-    Timestamp, UserId, View, Visitor,
+    Command, Holder, Imported, Joined, Located, Ordinal, Outcome, Reply, Standing, Timestamp,
+    UserId, View, Visitor,
 };
 
 pub use judge::{Judge, Observation, Token, Violation};
-pub use step::{Step, Story, stories};
+pub use ordinary::ORDINARY;
+pub use step::{Basis, Step, Story, stories};
 pub use tally::Tally;
+pub use teller::{tell, tell_together};
 
 /// A waiting room under test.
 pub trait Line {
@@ -39,6 +43,10 @@ pub trait Line {
     fn advance(&mut self, by: Duration) -> Settled;
     /// What can go wrong with this kind of line goes wrong: a crash, lost writes. `how` picks a variant.
     fn suffer(&mut self, how: u64) -> Suffered;
+    /// What a line that compares itself with another has found since it was last asked.
+    fn objection(&mut self) -> Option<Violation> {
+        None
+    }
 }
 
 /// Whether what was due has happened.
@@ -59,21 +67,6 @@ pub enum Suffered {
     LostWrites,
 }
 
-/// Plays a story on a line, judged after every step.
-pub fn tell(line: &mut impl Line, story: &Story, tally: &mut Tally) -> Result<(), Violation> {
-    let mut teller = Teller {
-        line,
-        judge: Judge::default(),
-        keys: 0,
-        last_key: 0,
-    };
-    teller.look("the beginning")?;
-    for step in &story.steps {
-        teller.play(step, tally)?;
-    }
-    Ok(())
-}
-
 /// Tells many stories, each on a line of its own; one that breaks a promise is shrunk and fails the test.
 ///
 /// The stories are the same in every run, so that a change is judged and not luck. `STORIES=20000` tells so
@@ -83,13 +76,27 @@ pub fn try_stories<L: Line>(
     stories: impl Strategy<Value = Story>,
     line: impl Fn(&Story) -> L,
 ) -> Tally {
-    let tally = RefCell::new(Tally::default());
+    let one = |story: &Story| vec![Box::new(line(story)) as Box<dyn Line + '_>];
+    let mut tallies = try_together(cases, stories, one);
+    tallies.pop().unwrap_or_default()
+}
+
+/// As [`try_stories`], with each story told on several lines together; says what was tried on each of them.
+pub fn try_together<'a>(
+    cases: u32,
+    stories: impl Strategy<Value = Story>,
+    lines: impl Fn(&Story) -> Vec<Box<dyn Line + 'a>>,
+) -> Vec<Tally> {
+    let tallies = RefCell::new(Vec::new());
     let told = runner(cases).run(&stories, |story| {
-        tell(&mut line(&story), &story, &mut tally.borrow_mut())
+        let mut lines = lines(&story);
+        let mut tallies = tallies.borrow_mut();
+        tallies.resize_with(lines.len(), Tally::default);
+        tell_together(&mut lines, &story, &mut tallies)
             .map_err(|violation| TestCaseError::fail(violation.to_string()))
     });
     match told {
-        Ok(()) => tally.into_inner(),
+        Ok(()) => tallies.into_inner(),
         Err(TestError::Fail(reason, story)) => panic!("{reason}\n{story:#?}"),
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
@@ -120,149 +127,32 @@ pub fn visitor(n: u8) -> Visitor {
     Visitor::user(&UserId::parse(&format!("visitor-{n}")).expect("a valid user id"))
 }
 
-struct Teller<'a, L> {
-    line: &'a mut L,
-    judge: Judge,
-    keys: u64,
-    /// Whose join had the last key.
-    last_key: u8,
-}
-
-impl<L: Line> Teller<'_, L> {
-    fn play(&mut self, step: &Step, tally: &mut Tally) -> Result<(), Violation> {
-        match step {
-            Step::Advance(ms) => {
-                return match self.line.advance(Duration::from_millis(*ms)) {
-                    Settled::Yes => self.look("a settled line"),
-                    Settled::NotYet => Ok(()),
-                };
-            }
-            Step::Suffer(how) => {
-                let what = self.line.suffer(*how);
-                self.judge.suffered(what);
-                tally.note("suffer", "survived");
-                return self.look("after suffering");
-            }
-            _ => {}
-        }
-        let Some(command) = self.command(step) else {
-            return Ok(());
-        };
-        let name = step.name();
-        let before = self.judge.tokens().to_vec();
-        let mut outcome = self.line.apply(command.clone());
-        let reply = outcome.reply.clone();
-        while outcome.more {
-            tally.note(name, "more to settle");
-            outcome = self.line.apply(Command::Settle);
-        }
-        tally.note_reply(name, &reply);
-        self.judge.heard(&command, &reply, &before)?;
-        self.look(name)
-    }
-
-    fn look(&mut self, at: &'static str) -> Result<(), Violation> {
-        let view = self.line.view();
-        let holders: Vec<Holder> = self
-            .judge
-            .tokens()
-            .iter()
-            .map(|t| t.holder.clone())
-            .collect();
-        let standings = holders
-            .iter()
-            .map(|holder| self.line.standing(holder))
-            .collect();
-        let located = holders
-            .iter()
-            .map(|holder| self.line.locate(&view, holder.ordinal))
-            .collect();
-        let seen = Observation {
-            view,
-            standings,
-            located,
-        };
-        self.judge.look(at, &seen)
-    }
-
-    fn command(&mut self, step: &Step) -> Option<Command> {
-        let holder = |at: &usize| self.judge.token(*at).map(|token| token.holder.clone());
-        Some(match step {
-            Step::Join(visitors) => {
-                Command::Join(visitors.iter().map(|n| joiner(*n, None)).collect())
-            }
-            Step::JoinWithKey(n) => {
-                self.keys += 1;
-                self.last_key = *n;
-                Command::Join(vec![joiner(*n, Some(key(*n, self.keys)))])
-            }
-            Step::RepeatKey => {
-                let n = self.last_key;
-                Command::Join(vec![joiner(n, Some(key(n, self.keys)))])
-            }
-            Step::ReuseKey(n) => {
-                let stolen = JoinKey {
-                    body: 999,
-                    ..key(*n, self.keys)
-                };
-                Command::Join(vec![joiner(*n, Some(stolen))])
-            }
-            Step::Renew(at) => Command::Renew(vec![holder(at)?]),
-            Step::Restore(at) => Command::Restore(vec![holder(at)?]),
-            Step::Mark(ats) => Command::Mark(
-                ats.iter()
-                    .filter_map(|at| Some(holder(at)?.ordinal))
-                    .collect(),
-            ),
-            Step::Leave(at) => Command::Leave(holder(at)?),
-            Step::Finish(at) => Command::Finish(holder(at)?),
-            Step::Revoke(n) => Command::Revoke(visitor(*n)),
-            Step::Settle => Command::Settle,
-            Step::Admit(n) => Command::Admit(*n),
-            Step::Pause => Command::Pause,
-            Step::Resume => Command::Resume,
-            Step::Open => Command::Open,
-            Step::Close => Command::Close,
-            Step::Drain => Command::Drain,
-            Step::Reset => Command::Reset,
-            Step::SetPolicy(policy) => Command::SetPolicy {
-                policy: Arc::new(policy.clone()),
-                digest: None,
-            },
-            Step::Merge => Command::Merge(Arc::new(self.line.view())),
-            Step::Advance(_) | Step::Suffer(_) => return None,
-        })
-    }
-}
-
-fn joiner(n: u8, key: Option<JoinKey>) -> Joiner {
-    Joiner {
-        visitor: visitor(n),
-        key,
-    }
-}
-
-fn key(n: u8, number: u64) -> JoinKey {
-    JoinKey {
-        key: u128::from(number),
-        body: u64::from(n),
-    }
-}
-
 /// The ordinals that a reply gave out for the first time, with their visitors.
 pub(crate) fn new_places(command: &Command, reply: &Reply) -> Vec<Holder> {
-    let (Command::Join(joiners), Reply::Joined(joined)) = (command, reply) else {
-        return Vec::new();
+    let new: Vec<(&Visitor, Ordinal)> = match (command, reply) {
+        (Command::Join(joiners), Reply::Joined(joined)) => {
+            let pairs = joiners.iter().zip(joined);
+            let new = pairs.filter_map(|(joiner, joined)| match joined {
+                Joined::New(ordinal) => Some((&joiner.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        (Command::Import { rows, .. }, Reply::Imported(imported)) => {
+            let pairs = rows.iter().zip(imported);
+            let new = pairs.filter_map(|(row, imported)| match imported {
+                Imported::Placed(ordinal) => Some((&row.visitor, *ordinal)),
+                _ => None,
+            });
+            new.collect()
+        }
+        _ => Vec::new(),
     };
-    let pairs = joiners.iter().zip(joined);
-    let new = pairs.filter_map(|(joiner, joined)| match joined {
-        Joined::New(ordinal) => Some(Holder {
-            visitor: joiner.visitor.clone(),
-            ordinal: *ordinal,
-        }),
-        _ => None,
+    let holders = new.into_iter().map(|(visitor, ordinal)| Holder {
+        visitor: visitor.clone(),
+        ordinal,
     });
-    new.collect()
+    holders.collect()
 }
 
 /// A moment far from zero, so that nothing is saved by saturating arithmetic.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use ropeline_core::{Identity, Policy};
+use ropeline_core::{Identity, Policy, Was};
 
 /// A policy and what happens under it.
 #[derive(Debug, Clone)]
@@ -23,11 +23,13 @@ pub enum Step {
     JoinWithKey(u8),
     RepeatKey,
     ReuseKey(u8),
-    Renew(usize),
-    Restore(usize),
+    Renew(Vec<usize>),
+    Restore(Vec<usize>),
     Mark(Vec<usize>),
     Leave(usize),
     Finish(usize),
+    /// Somebody comes with a place that is another's, or that nobody was given.
+    Stranger(usize),
     Revoke(u8),
     Settle,
     Admit(u64),
@@ -38,8 +40,24 @@ pub enum Step {
     Drain,
     Reset,
     SetPolicy(Policy),
+    ChangePolicy {
+        from: Basis,
+        to: Policy,
+    },
+    Delete,
+    Create(Policy),
     Merge,
     Suffer(u64),
+    Import(Vec<(u8, Was)>),
+}
+
+/// From which policy a change was worked out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The one that holds.
+    Current,
+    /// One that does not.
+    Outdated,
 }
 
 impl Step {
@@ -54,6 +72,7 @@ impl Step {
             Self::Mark(_) => "mark",
             Self::Leave(_) => "leave",
             Self::Finish(_) => "finish",
+            Self::Stranger(_) => "stranger",
             Self::Revoke(_) => "revoke",
             Self::Settle => "settle",
             Self::Admit(_) => "admit",
@@ -64,8 +83,12 @@ impl Step {
             Self::Drain => "drain",
             Self::Reset => "reset",
             Self::SetPolicy(_) => "set policy",
+            Self::ChangePolicy { .. } => "change policy",
+            Self::Delete => "delete",
+            Self::Create(_) => "create",
             Self::Merge => "merge",
             Self::Suffer(_) => "suffer",
+            Self::Import(_) => "import",
         }
     }
 }
@@ -108,6 +131,18 @@ fn policy() -> impl Strategy<Value = Policy> {
     })
 }
 
+/// Those who were inside mostly come first, as they should.
+fn imports(visitor: impl Strategy<Value = u8>) -> impl Strategy<Value = Step> {
+    let was = prop::sample::select(vec![Was::Waiting, Was::Waiting, Was::Inside]);
+    let rows = prop::collection::vec((visitor, was), 1..8);
+    (rows, any::<u8>()).prop_map(|(mut rows, order)| {
+        if !order.is_multiple_of(8) {
+            rows.sort_by_key(|(_, was)| *was == Was::Waiting);
+        }
+        Step::Import(rows)
+    })
+}
+
 fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
     let visitor = || 0_u8..40;
     let token = any::<usize>;
@@ -117,13 +152,16 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         6 => visitor().prop_map(Step::JoinWithKey),
         4 => Just(Step::RepeatKey),
         2 => visitor().prop_map(Step::ReuseKey),
-        16 => token().prop_map(Step::Renew),
-        16 => token().prop_map(Step::Restore),
+        16 => prop::collection::vec(token(), 1..4).prop_map(Step::Renew),
+        16 => prop::collection::vec(token(), 1..4).prop_map(Step::Restore),
         20 => prop::collection::vec(token(), 1..12).prop_map(Step::Mark),
         8 => token().prop_map(Step::Leave),
         6 => token().prop_map(Step::Finish),
+        4 => token().prop_map(Step::Stranger),
         3 => visitor().prop_map(Step::Revoke),
         14 => Just(Step::Settle),
+        8 => policy().prop_map(Step::Create),
+        5 => imports(visitor()),
     ];
     let operators = prop_oneof![
         2 => (1_u64..4).prop_map(Step::Admit),
@@ -135,6 +173,8 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         1 => prop::sample::select(vec![false, false, true])
             .prop_map(|reset| if reset { Step::Reset } else { Step::Resume }),
         2 => policy().prop_map(Step::SetPolicy),
+        2 => (basis(), policy()).prop_map(|(from, to)| Step::ChangePolicy { from, to }),
+        1 => Just(Step::Delete),
         1 => Just(Step::Merge),
     ];
     let usual = prop_oneof![8 => ordinary, 1 => operators].boxed();
@@ -142,4 +182,8 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         return usual;
     }
     prop_oneof![suffer_every => usual, 1 => any::<u64>().prop_map(Step::Suffer)].boxed()
+}
+
+fn basis() -> impl Strategy<Value = Basis> {
+    prop::sample::select(vec![Basis::Current, Basis::Outdated])
 }

@@ -1,0 +1,42 @@
+//! The product with its own store, beside a bare axum server.
+
+use super::{Args, Load, OwnServer, figures, product::Product, requests, turns::Turns};
+use crate::{Result, progress, report::Table};
+
+pub(crate) fn run(args: &Args) -> Result<Table> {
+    progress::phase("servers");
+    let turns = Turns::new(args)?;
+    let hello = OwnServer::start(&["hello"])?;
+    let product = Product::start(&args.product, "embedded", turns.runtime())?;
+    progress::step("both answer");
+
+    match measure(&turns, &hello, &product) {
+        Ok(loads) => Ok(figures::table(args, &loads)),
+        Err(error) => Err(format!("{error}\n{}", product.last_words()).into()),
+    }
+}
+
+fn measure(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Vec<Load>> {
+    progress::phase("filling and warming up");
+    let mut loads = loads(turns, hello, product)?;
+    turns.warm_up(&mut loads)?;
+    progress::phase("requests over HTTP");
+    turns.measure(&mut loads)?;
+    Ok(loads)
+}
+
+/// The yardstick is the first.
+fn loads(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Vec<Load>> {
+    let target = product.target();
+    let waiting = turns.fill(target.address, "main", "bench-waiting", turns.args.waiting)?;
+    let inside = turns.fill(target.address, "inside", "bench-inside", turns.args.inside)?;
+    let status = requests::with_tokens("/api/v1/queue/status", &waiting);
+    let joins = requests::joins("main", "bench-joining");
+    let verify = requests::with_tokens("/api/v1/queue/verify?room=inside", &inside);
+    Ok(vec![
+        Load::hello(hello),
+        Load::new("status", target, status),
+        Load::new("durable join", target, joins),
+        Load::new("gate check", target, verify),
+    ])
+}

@@ -1,0 +1,271 @@
+//! Core's commands as calls of the scripts, and their answers as core's outcomes.
+
+use std::{sync::Arc, time::Duration};
+
+use redis::Cmd;
+use ropeline_core::{
+    Bounds, Command, Holder, Joiner, Outcome, Policy, Reply, Standing, Timestamp, View,
+};
+
+use super::{
+    keys::RoomKeys,
+    script::{self, Script},
+    wire::{Answer, Status, Unreadable, Written, millis, state_word},
+};
+
+/// A script and what it is called with.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) script: &'static Script,
+    pub(super) command: Cmd,
+}
+
+/// What every call begins with: the room's keys, the clock of a test if there is one, and the bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caller<'a> {
+    pub(super) keys: &'a RoomKeys,
+    pub(super) clock: Option<Timestamp>,
+    pub(super) bounds: Bounds,
+    /// Of this node's batches and words; the same when one is sent again.
+    pub(super) number: u64,
+}
+
+impl Caller<'_> {
+    fn call(&self, script: &'static Script) -> Call {
+        self.noted(script, None)
+    }
+
+    fn noted(&self, script: &'static Script, note: Option<&str>) -> Call {
+        let keys = self.keys.parts();
+        let mut command = redis::cmd("EVALSHA");
+        command
+            .arg(script.digest())
+            .arg(keys.len() + usize::from(note.is_some()))
+            .arg(keys)
+            .arg(note)
+            .arg(
+                self.clock
+                    .map_or_else(String::new, |clock| clock.0.to_string()),
+            )
+            .arg(self.bounds.look_max)
+            .arg(self.bounds.base_trail)
+            .arg(self.bounds.base_step);
+        Call { script, command }
+    }
+
+    /// The call that carries out a command. A merge takes several and is not among them.
+    pub(super) fn transition(&self, command: &Command) -> Call {
+        match command {
+            Command::Join(joiners) => self.join(joiners),
+            Command::Renew(holders) => self.hear("renew", holders),
+            Command::Restore(holders) => self.hear("ask", holders),
+            Command::Mark(ordinals) => {
+                let ordinals: Vec<_> = ordinals.iter().map(|ordinal| ordinal.0).collect();
+                self.call(&script::MARK).with(ordinals)
+            }
+            Command::Leave(holder) => self.depart("leave").written(holder),
+            Command::Finish(holder) => self.depart("finish").written(holder),
+            Command::Revoke(visitor) => self.depart("revoke").with(visitor.as_str()).with(""),
+            Command::Settle | Command::Merge(_) => self.call(&script::SETTLE),
+            Command::Admit(count) => self.word("admit").with(*count),
+            Command::Pause => self.word("pause"),
+            Command::Resume => self.word("resume"),
+            Command::Open => self.word("open"),
+            Command::Close => self.word("close"),
+            Command::Drain => self.word("drain"),
+            Command::Reset => self.word("reset"),
+            Command::Delete => self.word("delete"),
+            Command::SetPolicy { policy, digest } => {
+                let call = self.word("policy").written(&**policy);
+                call.with(digest.as_deref().unwrap_or_default())
+            }
+            Command::ChangePolicy { from, to } => {
+                self.word("change").written(&**from).written(&**to)
+            }
+            Command::Import { rows, grace } => {
+                let call = self.call(&script::IMPORT).with(millis(*grace));
+                rows.iter().fold(call.with(rows.len()), Call::written)
+            }
+            Command::Create { policy, digest } => {
+                self.create(policy, digest.as_deref(), Duration::ZERO)
+            }
+        }
+    }
+
+    fn join(&self, joiners: &[Joiner]) -> Call {
+        let call = self.noted(&script::JOIN, Some(self.keys.joins()));
+        let call = call.with(self.number).with(joiners.len());
+        joiners.iter().fold(call, Call::written)
+    }
+
+    fn hear(&self, kind: &str, holders: &[Holder]) -> Call {
+        self.hear_all(holders.iter().map(|holder| (kind, holder)))
+    }
+
+    /// Holders who ask, each in their own way: `renew` or `ask`.
+    pub(super) fn hear_all<'h>(
+        &self,
+        asking: impl ExactSizeIterator<Item = (&'h str, &'h Holder)>,
+    ) -> Call {
+        let call = self.call(&script::RENEW).with(asking.len());
+        asking.fold(call, |call, (kind, holder)| call.with(kind).written(holder))
+    }
+
+    fn depart(&self, how: &str) -> Call {
+        self.call(&script::DEPART).with(how)
+    }
+
+    fn word(&self, word: &str) -> Call {
+        let call = self.noted(&script::OPERATE, Some(self.keys.words()));
+        call.with(self.number).with(word)
+    }
+
+    pub(super) fn create(&self, policy: &Policy, digest: Option<&str>, hold: Duration) -> Call {
+        let call = self.call(&script::CREATE).written(policy);
+        call.with(digest.unwrap_or_default()).with(millis(hold))
+    }
+
+    /// What a view of this version, epoch and server needs; without one, everything.
+    pub(super) fn look(&self, known: Option<&View>) -> Call {
+        let call = self.call(&script::LOOK);
+        match known.map(|view| &view.header) {
+            Some(header) => call
+                .with(header.version)
+                .with(header.epoch.0)
+                .with(&*header.server.0),
+            None => call.with(-1).with(0).with(""),
+        }
+    }
+
+    pub(super) fn find(&self, visitor: &str) -> Call {
+        self.call(&script::FIND).with(visitor)
+    }
+
+    /// A part of what a node knows, with ordinals that ended.
+    pub(super) fn merge(&self, part: &str, memory: &View, gone: &[u64], done: &[u64]) -> Call {
+        let header = &memory.header;
+        let call = self.call(&script::MERGE).with(part);
+        call.with(header.epoch.0)
+            .with(state_word(header.state))
+            .with(header.issued.0)
+            .with(header.head.0)
+            .with(header.floor.0)
+            .with(header.base.0)
+            .with(header.version)
+            .written(&*header.policy)
+            .with(gone.len())
+            .with(gone)
+            .with(done)
+    }
+
+    /// A missing room as a node remembers it.
+    pub(super) fn restore(&self, memory: &View) -> Call {
+        let header = &memory.header;
+        let call = self.call(&script::RESTORE);
+        call.with(header.epoch.0)
+            .with(state_word(header.state))
+            .with(u8::from(header.paused))
+            .with(header.issued.0)
+            .with(header.head.0)
+            .with(header.floor.0)
+            .with(header.base.0)
+            .with(header.version)
+            .with(memory.as_of.0)
+            .written(&*header.policy)
+            .with(header.digest.as_deref().unwrap_or_default())
+            .with(memory.gone.to_bitmap(header.base.0))
+            .with(memory.done.to_bitmap(header.base.0))
+            .written(&header.counters)
+    }
+}
+
+impl Call {
+    fn with(mut self, argument: impl redis::ToRedisArgs) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    fn written(mut self, argument: &impl Written) -> Self {
+        argument.write(&mut self.command);
+        self
+    }
+}
+
+/// What a command did, and where each joiner stands after it.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) outcome: Outcome,
+    pub(super) standings: Vec<Standing>,
+}
+
+impl Done {
+    /// Reads the answer to a command.
+    pub(super) fn read(command: &Command, answer: Answer) -> Result<Self, Unreadable> {
+        let Answer {
+            status,
+            more,
+            version,
+            head,
+            issued,
+            mut rest,
+            ..
+        } = answer;
+        let mut standings = Vec::new();
+        let reply = match status {
+            Status::Ok => match command {
+                Command::Join(joiners) => {
+                    let mut values = rest.list()?;
+                    let mut joined = Vec::with_capacity(joiners.len());
+                    for _ in joiners {
+                        let (what, standing) = values.joined()?;
+                        joined.push(what);
+                        standings.push(standing);
+                    }
+                    Reply::Joined(joined)
+                }
+                Command::Renew(holders) | Command::Restore(holders) => {
+                    let mut values = rest.list()?;
+                    let each = holders
+                        .iter()
+                        .map(|holder| Ok((holder.clone(), values.standing()?)));
+                    Reply::Standing(each.collect::<Result<_, Unreadable>>()?)
+                }
+                Command::Leave(_) | Command::Finish(_) => Reply::Departed(rest.departure()?),
+                Command::Revoke(_) => {
+                    let place = rest.ordinal()?;
+                    Reply::Revoked((place.0 > 0).then_some(place))
+                }
+                Command::ChangePolicy { .. } if rest.text()? == "stale" => Reply::Stale,
+                Command::Import { rows, .. } => {
+                    let mut values = rest.list()?;
+                    let each = rows.iter().map(|_| values.imported());
+                    Reply::Imported(each.collect::<Result<_, Unreadable>>()?)
+                }
+                Command::Create { .. } => Reply::Created(rest.number()? == 1),
+                _ => Reply::Done,
+            },
+            Status::Held(wait) => Reply::Held(wait),
+            Status::Missing | Status::Fenced => Reply::Fenced,
+            Status::Deleted => Reply::NoRoom,
+            Status::Frozen | Status::Again => return Err(Unreadable("what a command did")),
+        };
+        let outcome = Outcome {
+            reply,
+            more,
+            version,
+            head,
+            issued,
+        };
+        Ok(Self { outcome, standings })
+    }
+}
+
+/// What somebody who merges knows: the picture of a node, with the highest ordinal it has acknowledged.
+pub(super) fn memory(view: &Arc<View>, acknowledged: u64) -> Arc<View> {
+    if acknowledged <= view.header.issued.0 {
+        return Arc::clone(view);
+    }
+    let mut memory = View::clone(view);
+    memory.header.issued.0 = acknowledged;
+    Arc::new(memory)
+}

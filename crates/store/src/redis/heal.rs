@@ -1,0 +1,157 @@
+//! What is done when the store has forgotten: the nodes tell it what they know.
+
+use std::sync::Arc;
+
+use ropeline_core::{Bits, Timestamp, View};
+
+use super::{
+    encode::{Call, memory},
+    picture::{Looked, RoomNode},
+    transit::{Failed, Known, Transit},
+    wire::{Answer, Status},
+};
+use crate::StoreError;
+
+/// Ordinals that one call takes at the most.
+const PART_MAX: usize = 1_000;
+/// A room that still is not whole after so many tries is left to the next one who asks.
+const TRIES_MAX: u32 = 100;
+
+impl Transit {
+    /// Merges what this node knows into a store that runs on another server than before, or restores a room that is
+    /// gone; and shows the room as it is then.
+    pub(super) async fn heal(&self, room: &RoomNode) -> Result<(), Failed> {
+        let _one_at_a_time = room.healing.lock().await;
+        for _ in 0..TRIES_MAX {
+            let known = room.view().map(|view| memory(&view, room.acknowledged()));
+            let Some((looked, asked_at)) = self.look(&self.feed, room, Known::Nothing).await?
+            else {
+                let Some(known) = known else {
+                    return Err(no_such_room(room));
+                };
+                self.restore(room, &known).await?;
+                continue;
+            };
+            if !room.must_merge(&looked) {
+                self.show(room, looked, asked_at).await;
+                return Ok(());
+            }
+            self.merge_into(room, known, looked, asked_at).await?;
+        }
+        Err(no_such_room(room))
+    }
+
+    async fn merge_into(
+        &self,
+        room: &RoomNode,
+        known: Option<Arc<View>>,
+        looked: Looked,
+        asked_at: Timestamp,
+    ) -> Result<(), Failed> {
+        let was_fenced = looked.is_fenced();
+        if !was_fenced && known.is_none() {
+            self.show(room, looked, asked_at).await;
+            return Ok(());
+        }
+        let stored = looked.view();
+        let known = known.unwrap_or_else(|| Arc::new(stored.clone()));
+        let answer = self.merge(room, &known, &stored).await?;
+        if answer.status == Status::Ok {
+            let (before, after) = (stored.header.issued.0, known.header.issued.0);
+            tracing::warn!(
+                room.id = %room.name,
+                lost_places = after.saturating_sub(before),
+                fenced = was_fenced,
+                "Redis was restarted or replaced; this node has told it what it knows"
+            );
+            self.adopt(room).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the store's word for which server it is, now that this node has merged.
+    async fn adopt(&self, room: &RoomNode) -> Result<(), Failed> {
+        if let Some((looked, asked_at)) = self.look(&self.feed, room, Known::Nothing).await?
+            && !looked.is_fenced()
+        {
+            self.show(room, looked, asked_at).await;
+        }
+        Ok(())
+    }
+
+    /// Tells a room what somebody knows, given what the room itself knows. The last call lifts the fence.
+    pub(super) async fn merge(
+        &self,
+        room: &RoomNode,
+        known: &View,
+        stored: &View,
+    ) -> Result<Answer, Failed> {
+        let [gone, done] = if known.header.epoch == stored.header.epoch {
+            [
+                stored.gone.new_in(&known.gone),
+                stored.done.new_in(&known.done),
+            ]
+        } else {
+            let none = Bits::default();
+            [none.new_in(&known.gone), none.new_in(&known.done)]
+        };
+        let ended = gone.iter().map(|ordinal| (*ordinal, true));
+        let ended: Vec<_> = ended
+            .chain(done.iter().map(|ordinal| (*ordinal, false)))
+            .collect();
+        let (parts, last) = ended.split_at(ended.len().saturating_sub(1) / PART_MAX * PART_MAX);
+        for part in parts.chunks(PART_MAX) {
+            let answer = self.tell(room, "part", known, part).await?;
+            if answer.status != Status::Ok {
+                return Ok(answer);
+            }
+        }
+        self.tell(room, "last", known, last).await
+    }
+
+    async fn tell(
+        &self,
+        room: &RoomNode,
+        part: &str,
+        known: &View,
+        ended: &[(u64, bool)],
+    ) -> Result<Answer, Failed> {
+        let of = |wanted| {
+            let these = ended.iter().filter(move |(_, gone)| *gone == wanted);
+            these.map(|(ordinal, _)| *ordinal).collect::<Vec<_>>()
+        };
+        let (gone, done) = (of(true), of(false));
+        loop {
+            let call: Call = self.caller(room).merge(part, known, &gone, &done);
+            let answer = Self::run(&self.feed, &call).await?;
+            if answer.status != Status::Again {
+                return Ok(answer);
+            }
+        }
+    }
+
+    async fn restore(&self, room: &RoomNode, known: &View) -> Result<(), Failed> {
+        let call = self.caller(room).restore(known);
+        Self::run(&self.feed, &call).await?;
+        tracing::error!(
+            room.id = %room.name,
+            issued = known.header.issued.0,
+            "Redis had forgotten the room; this node has restored it, and those in line are back when they ask"
+        );
+        self.list(&room.name).await?;
+        // The store's word for which server it is would otherwise look like somebody else's merge.
+        self.adopt(room).await
+    }
+
+    /// Puts a room on the list of all rooms.
+    pub(super) async fn list(&self, room: &ropeline_core::RoomId) -> Result<(), Failed> {
+        let mut add = redis::cmd("SADD");
+        add.arg(super::keys::ROOMS).arg(room.as_str());
+        self.feed.query::<u64>(&add).await?;
+        Ok(())
+    }
+}
+
+fn no_such_room(room: &RoomNode) -> Failed {
+    Failed::Refused(StoreError::NoSuchRoom(room.name.clone()))
+}

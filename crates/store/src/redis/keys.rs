@@ -1,0 +1,54 @@
+//! The names of a room's keys. All of them share a hash tag, so that a Cluster keeps them together.
+
+use ropeline_core::RoomId;
+
+/// The set of all rooms.
+pub(super) const ROOMS: &str = "rl:rooms";
+
+/// In the order in which every script has them in `KEYS`.
+const PARTS: [&str; 16] = [
+    "room", "places", "active", "since", "aside", "door", "gone", "done", "seen0", "seen1",
+    "seen2", "log", "keys0", "keys1", "imported", "claimed",
+];
+
+/// The keys of one room.
+#[derive(Debug)]
+pub(super) struct RoomKeys {
+    parts: Vec<String>,
+    /// What this node wrote down of its last batch of joins.
+    joins: String,
+    /// And of the last word of an operator that it passed on.
+    words: String,
+}
+
+impl RoomKeys {
+    pub(super) fn of(room: &RoomId, node: &str) -> Self {
+        let key = |part: &str| format!("rl:{{{room}}}:{part}");
+        Self {
+            parts: PARTS.iter().map(|part| key(part)).collect(),
+            joins: key(&format!("joins:{node}")),
+            words: key(&format!("words:{node}")),
+        }
+    }
+
+    pub(super) fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    pub(super) fn joins(&self) -> &str {
+        &self.joins
+    }
+
+    pub(super) fn words(&self) -> &str {
+        &self.words
+    }
+
+    pub(super) fn aside(&self) -> &str {
+        &self.parts[4]
+    }
+}
+
+/// A text that all nodes share.
+pub(super) fn shared(name: &str) -> String {
+    format!("rl:shared:{name}")
+}

@@ -1,0 +1,132 @@
+//! Requests of the same kind are gathered: whatever has queued up while the last call was on its way is the next.
+
+use std::sync::Arc;
+
+use ropeline_core::{Command, Holder, Joined, Joiner, Reply, Standing};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Inner,
+    encode::{Caller, Done},
+    picture::RoomNode,
+    transit::{Failed, Transit},
+};
+use crate::StoreError;
+
+/// Requests that may wait; beyond this they are refused at once.
+pub(super) const QUEUE_MAX: usize = 65_536;
+/// Requests that one call takes at the most, so that none keeps Redis for long.
+const JOINS_PER_CALL: usize = 256;
+const ASKS_PER_CALL: usize = 256;
+
+type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// A visitor who asks for a place.
+#[derive(Debug)]
+pub(super) struct Joining {
+    pub(super) joiner: Joiner,
+    pub(super) answer: Answer<(Joined, Standing)>,
+}
+
+/// A holder who asks.
+#[derive(Debug)]
+pub(super) struct Asking {
+    pub(super) how: How,
+    pub(super) holder: Holder,
+    pub(super) answer: Answer<Standing>,
+}
+
+/// Whether a live pass is renewed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Renew,
+    Ask,
+}
+
+impl How {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Renew => "renew",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+impl Inner {
+    pub(super) async fn pump_joins(
+        self: Arc<Self>,
+        room: Arc<RoomNode>,
+        mut queue: mpsc::Receiver<Joining>,
+    ) {
+        let mut batch = Vec::new();
+        while queue.recv_many(&mut batch, JOINS_PER_CALL).await > 0 {
+            let (joiners, answers): (Vec<_>, Vec<_>) =
+                batch.drain(..).map(|one| (one.joiner, one.answer)).unzip();
+            let joined = self.transit.join(&room, joiners).await;
+            answer_all(answers, joined);
+        }
+    }
+
+    pub(super) async fn pump_asks(
+        self: Arc<Self>,
+        room: Arc<RoomNode>,
+        mut queue: mpsc::Receiver<Asking>,
+    ) {
+        let mut batch = Vec::new();
+        while queue.recv_many(&mut batch, ASKS_PER_CALL).await > 0 {
+            let asking = std::mem::take(&mut batch);
+            let standings = self.transit.hear(&room, &asking).await;
+            let answers = asking.into_iter().map(|one| one.answer).collect();
+            answer_all(answers, standings);
+        }
+    }
+}
+
+impl Transit {
+    async fn join(
+        &self,
+        room: &RoomNode,
+        joiners: Vec<Joiner>,
+    ) -> Result<Vec<(Joined, Standing)>, StoreError> {
+        let command = Command::Join(joiners);
+        let Done { outcome, standings } = self.perform(&self.writer, room, &command).await?;
+        room.acknowledge(outcome.issued);
+        match outcome.reply {
+            Reply::Joined(joined) => Ok(joined.into_iter().zip(standings).collect()),
+            reply => Err(StoreError::Unavailable(format!("{reply:?}").into())),
+        }
+    }
+
+    async fn hear(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, StoreError> {
+        let caller = self.caller(room);
+        let holders = || asking.iter().map(|one| (one.how.word(), &one.holder));
+        let attempt = |clock| Caller { clock, ..caller }.hear_all(holders());
+        let mut answer = self.insist(&self.gate, room, attempt).await?;
+        room.note_more(answer.more);
+        let mut values = answer.rest.list().map_err(Failed::from)?;
+        let each = asking.iter().map(|_| values.standing());
+        let standings: Vec<_> = each.collect::<Result<_, _>>().map_err(Failed::from)?;
+        for (one, standing) in asking.iter().zip(&standings) {
+            if matches!(standing, Standing::Live(_)) {
+                room.confirm(one.holder.ordinal);
+            }
+        }
+        Ok(standings)
+    }
+}
+
+/// Whoever asked may have gone; what was done stays done.
+fn answer_all<T>(answers: Vec<Answer<T>>, results: Result<Vec<T>, StoreError>) {
+    match results {
+        Ok(results) => {
+            for (answer, result) in answers.into_iter().zip(results) {
+                answer.send(Ok(result)).ok();
+            }
+        }
+        Err(error) => {
+            for answer in answers {
+                answer.send(Err(error.clone())).ok();
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+-- A holder leaves or finishes, or a visitor is put out.
+--
+-- ARGV   5 'leave' (gives up a place, or is done with a pass), 'finish' (business inside is done), 'revoke'
+--        6 visitor
+--        7 ordinal; '' for 'revoke'
+-- Returns what it did: 'left', 'finished', 'nothing', 'not inside'; for 'revoke' the ordinal that ended, or 0
+local refused = open()
+if refused then return refused end
+local visitor, ordinal = ARGV[6], tonumber(ARGV[7])
+
+local function give_up()
+  R.left = R.left + 1
+  end_place(ordinal, 'gone')
+  return 'left'
+end
+
+local function end_pass()
+  R.finished = R.finished + 1
+  end_place(ordinal, 'done')
+  return 'finished'
+end
+
+local function leave()
+  local state = standing(visitor, ordinal)
+  if state == 'inside' then return end_pass() end
+  if state == 'gone' or state == 'done' or state == 'unknown' then return 'nothing' end
+  return give_up()
+end
+
+local function finish()
+  local state = standing(visitor, ordinal)
+  if state == 'line' or state == 'aside' then return 'not inside' end
+  -- Above the head there is only "gone": whether it was inside has been forgotten with it.
+  if state == 'lost' and ordinal > R.head then return give_up() end
+  -- A place that was lost, or put back at the door, was inside when its business was done.
+  if state == 'inside' or state == 'door' or state == 'lost' then return end_pass() end
+  return 'nothing'
+end
+
+local function revoke()
+  local place = end_if_expired(find(visitor))
+  if not place then return 0 end
+  R.revoked = R.revoked + 1
+  end_place(place, 'gone')
+  return place
+end
+
+local what = ({ leave = leave, finish = finish, revoke = revoke })[ARGV[5]]()
+return done(settle(), what)

@@ -1,0 +1,76 @@
+-- An operator's word.
+--
+-- KEYS   17 the node's note of its last word: its number, gone after ten minutes
+-- ARGV   5 number of this word, rising per node; a word that is sent again has the same number
+--        6 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'policy' or 'change'
+--        7 ... 'admit': how many; 'policy': the policy (nine values, '' = absent), then its digest or '';
+--          'change': the policy that was changed, then what it is changed to
+-- Returns 'done', or 'stale' if the policy is another one by now than the one that was changed
+local NOTE, NOTE_TTL_S = KEYS[17], 600
+
+local refused = open()
+if refused then return refused end
+
+local function value_at(at, field)
+  local value = ARGV[at]
+  if value == '' then return nil end
+  if TEXT[field] then return value end
+  return tonumber(value)
+end
+
+local function is_policy(at)
+  for i, field in ipairs(POLICY) do
+    if R[field] ~= value_at(at + i - 1, field) then return false end
+  end
+  return true
+end
+
+local function set_policy(at)
+  local presence_ttl = value_at(at + 5, 'presence_ttl')
+  if R.presence_ttl == 0 and presence_ttl > 0 then
+    -- Presence matters from now on: who was there when it stopped mattering has three rounds from now.
+    call('BITOP', 'OR', round_key(0), round_key(0), round_key(1), round_key(2))
+    R.round_started = now
+  end
+  if not is_policy(at) then visible = true end
+  for i, field in ipairs(POLICY) do R[field] = value_at(at + i - 1, field) end
+end
+
+local words = {
+  pause = function()
+    if R.paused == 0 then visible = true end
+    R.paused = 1
+  end,
+  resume = function()
+    if R.paused == 1 then visible = true end
+    R.paused = 0
+  end,
+  open = function() set_state('open') end,
+  close = function() set_state('closed') end,
+  drain = function() set_state('draining') end,
+  reset = function() return not reset() and 'again' or nil end,
+  delete = function() return not delete() and 'again' or nil end,
+  admit = function()
+    -- The one word that means something else when it is heard twice.
+    if call('GET', NOTE) == ARGV[5] then return end
+    call('SET', NOTE, ARGV[5], 'EX', NOTE_TTL_S)
+    turn_tick()
+    R.tick_extra = math.min(R.tick_extra + tonumber(ARGV[7]), 1e15)
+    visible = true
+  end,
+  policy = function()
+    set_policy(7)
+    if ARGV[7 + #POLICY] ~= '' then R.digest = ARGV[7 + #POLICY] end
+  end,
+  change = function()
+    if not is_policy(7) then return 'stale' end
+    set_policy(7 + #POLICY)
+  end,
+}
+
+local what = words[ARGV[6]]()
+if what == 'again' then
+  done(false)
+  return answer('again')
+end
+return done(settle(), what or 'done')

@@ -1,0 +1,288 @@
+//! The contract of a store, kept on Redis.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use ropeline_core::{
+    Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Outcome, Policy,
+    Reply, RoomId, RoomState, Standing, Timestamp, View, Visitor,
+};
+use tokio::sync::{
+    mpsc::{self, error::TrySendError},
+    oneshot,
+};
+
+use super::{
+    RedisStore, StoreTime,
+    encode::{Caller, Done},
+    picture::RoomNode,
+    pump::{Asking, How, Joining},
+    transit::{Failed, Known, Transit},
+    wire::{Answer, Status},
+};
+use crate::{Found, Health, Operation, Seen, Store, StoreError};
+
+/// A room that was not there at all holds joins for this long: a node that remembers it may be about to restore it.
+const NEW_ROOM_HOLD: Duration = Duration::from_secs(1);
+
+#[async_trait]
+impl Store for RedisStore {
+    fn rooms(&self) -> Vec<RoomId> {
+        let rooms = self.inner.rooms.load();
+        let live = rooms.values().filter(|room| room.is_live());
+        live.map(|room| room.name.clone()).collect()
+    }
+
+    fn view(&self, room: &RoomId) -> Option<Seen> {
+        let room = self.inner.get(room)?;
+        self.inner.look_at(&room);
+        let picture = room.picture()?;
+        let live = picture.view.header.state != RoomState::Deleted;
+        live.then(|| Seen {
+            view: Arc::clone(&picture.view),
+            fresh_at: picture.fresh_at,
+        })
+    }
+
+    async fn refresh(&self, room: &RoomId) {
+        let room = self
+            .inner
+            .get(room)
+            .filter(|_| self.inner.check_up().is_ok());
+        if let Some(room) = room {
+            // What fails here is shown by how old the picture is.
+            self.inner.transit.refresh(&room).await.ok();
+        }
+    }
+
+    fn leased(&self, room: &RoomId, ordinal: Ordinal) -> Option<Timestamp> {
+        self.inner.get(room)?.leased(ordinal)
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+
+    async fn create(
+        &self,
+        room: &RoomId,
+        policy: Arc<Policy>,
+        digest: Option<String>,
+    ) -> Result<bool, StoreError> {
+        if self.inner.live(room).is_ok() {
+            return Ok(false);
+        }
+        let room = self.inner.room(room);
+        let transit = &self.inner.transit;
+        let hold = match transit.time {
+            StoreTime::Redis => NEW_ROOM_HOLD,
+            StoreTime::Given => Duration::ZERO,
+        };
+        let caller = transit.caller(&room);
+        let attempt = |clock| Caller { clock, ..caller }.create(&policy, digest.as_deref(), hold);
+        let mut answer = transit.insist(&transit.writer, &room, attempt).await?;
+        transit.list(&room.name).await?;
+        transit.refresh(&room).await?;
+        Ok(answer.rest.number().map_err(Failed::from)? == 1)
+    }
+
+    async fn join(&self, room: &RoomId, joiner: Joiner) -> Result<(Joined, Standing), StoreError> {
+        let room = self.inner.live(room)?;
+        self.inner.check_up()?;
+        ask(&room.joins, |answer| Joining { joiner, answer }).await
+    }
+
+    async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
+        self.hear(room, How::Renew, holder).await
+    }
+
+    async fn ask(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
+        let node = self.inner.live(room)?;
+        if node.is_confirmed(holder.ordinal) {
+            node.mark(holder.ordinal);
+            return Ok(Standing::Live(ropeline_core::Live::InLine));
+        }
+        self.hear(room, How::Ask, holder).await
+    }
+
+    fn mark(&self, room: &RoomId, ordinal: Ordinal) {
+        if let Some(room) = self.inner.get(room) {
+            room.mark(ordinal);
+        }
+    }
+
+    async fn leave(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError> {
+        self.departure(room, Command::Leave(holder)).await
+    }
+
+    async fn finish(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError> {
+        self.departure(room, Command::Finish(holder)).await
+    }
+
+    async fn find(&self, room: &RoomId, visitor: &Visitor) -> Result<Option<Found>, StoreError> {
+        let room = self.inner.live(room)?;
+        let transit = &self.inner.transit;
+        let caller = transit.caller(&room);
+        let attempt = |clock| Caller { clock, ..caller }.find(visitor.as_str());
+        let mut answer = transit.insist(&transit.gate, &room, attempt).await?;
+        let ordinal = answer.rest.ordinal().map_err(Failed::from)?;
+        let standing = answer.rest.standing().map_err(Failed::from)?;
+        Ok((ordinal.0 > 0).then_some(Found { ordinal, standing }))
+    }
+
+    async fn revoke(&self, room: &RoomId, visitor: Visitor) -> Result<Option<Ordinal>, StoreError> {
+        match self.write(room, &Command::Revoke(visitor)).await? {
+            Reply::Revoked(place) => Ok(place),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+
+    async fn operate(&self, room: &RoomId, operation: Operation) -> Result<(), StoreError> {
+        self.write(room, &operation.command()).await.map(drop)
+    }
+
+    async fn change_policy(
+        &self,
+        room: &RoomId,
+        from: Arc<Policy>,
+        to: Arc<Policy>,
+    ) -> Result<bool, StoreError> {
+        let change = Command::ChangePolicy { from, to };
+        Ok(self.write(room, &change).await? == Reply::Done)
+    }
+
+    async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
+        let room = self.inner.live(room)?;
+        self.inner.transit.merge_memory(&room, &memory).await?;
+        self.inner.transit.refresh(&room).await?;
+        Ok(())
+    }
+
+    async fn import(
+        &self,
+        room: &RoomId,
+        rows: Vec<ImportRow>,
+        grace: Duration,
+    ) -> Result<Vec<Imported>, StoreError> {
+        match self.write(room, &Command::Import { rows, grace }).await? {
+            Reply::Imported(imported) => Ok(imported),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+
+    async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {
+        let room = self.inner.live(room)?;
+        self.inner.transit.send_marks(&room).await?;
+        Ok(self.inner.transit.settle(&room).await?)
+    }
+
+    async fn close(&self) {
+        for room in self.inner.rooms.load().values() {
+            // Nobody is made absent by a few marks that are lost.
+            self.inner.transit.send_marks(room).await.ok();
+        }
+        self.inner.stopping.cancel();
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+    }
+}
+
+impl RedisStore {
+    /// Exactly one transition, for tests that compare it with core's. A merge takes what it needs.
+    #[doc(hidden)]
+    pub async fn apply(&self, room: &RoomId, command: Command) -> Result<Outcome, StoreError> {
+        let room = self.untended(room);
+        let transit = &self.inner.transit;
+        if let Command::Merge(memory) = &command {
+            let answer = transit.merge_memory(&room, memory).await?;
+            return Ok(Done::read(&command, answer).map_err(Failed::from)?.outcome);
+        }
+        loop {
+            let call = transit.caller(&room).transition(&command);
+            let answer = Transit::run(&transit.writer, &call).await?;
+            if answer.status != Status::Again {
+                return Ok(Done::read(&command, answer).map_err(Failed::from)?.outcome);
+            }
+        }
+    }
+
+    /// The room as Redis has it, for tests that compare it with core's.
+    #[doc(hidden)]
+    pub async fn snapshot(&self, room: &RoomId) -> Result<Option<View>, StoreError> {
+        let room = self.untended(room);
+        let transit = &self.inner.transit;
+        let looked = transit.look(&transit.feed, &room, Known::Nothing).await?;
+        Ok(looked.map(|(looked, _)| looked.view()))
+    }
+
+    /// A room that nobody settles but the test.
+    fn untended(&self, room: &RoomId) -> RoomNode {
+        let (joins, asks) = (mpsc::channel(1).0, mpsc::channel(1).0);
+        RoomNode::new(room.clone(), &self.inner.transit.node, joins, asks)
+    }
+
+    async fn write(&self, room: &RoomId, command: &Command) -> Result<Reply, StoreError> {
+        let room = self.inner.live(room)?;
+        let transit = &self.inner.transit;
+        let done = transit.perform(&transit.writer, &room, command).await?;
+        Ok(done.outcome.reply)
+    }
+
+    async fn departure(&self, room: &RoomId, command: Command) -> Result<Departure, StoreError> {
+        match self.write(room, &command).await? {
+            Reply::Departed(departure) => Ok(departure),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+
+    async fn hear(&self, room: &RoomId, how: How, holder: Holder) -> Result<Standing, StoreError> {
+        let room = self.inner.live(room)?;
+        self.inner.check_up()?;
+        ask(&room.asks, |answer| Asking {
+            how,
+            holder,
+            answer,
+        })
+        .await
+    }
+}
+
+impl Transit {
+    /// Takes in what somebody knows, whether or not the store has forgotten it.
+    async fn merge_memory(&self, room: &RoomNode, memory: &View) -> Result<Answer, Failed> {
+        loop {
+            let Some((looked, _)) = self.look(&self.feed, room, Known::Nothing).await? else {
+                let call = self.caller(room).restore(memory);
+                let answer = Self::run(&self.feed, &call).await?;
+                if answer.version > 0 {
+                    return Ok(answer);
+                }
+                continue;
+            };
+            let answer = self.merge(room, memory, &looked.view()).await?;
+            if answer.status != Status::Missing {
+                return Ok(answer);
+            }
+        }
+    }
+}
+
+/// Queues a request and waits for its answer.
+async fn ask<T, Q>(
+    queue: &mpsc::Sender<Q>,
+    request: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Q,
+) -> Result<T, StoreError> {
+    let (sender, answer) = oneshot::channel();
+    let closed = || StoreError::Unavailable("it is closed".into());
+    queue
+        .try_send(request(sender))
+        .map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Closed(_) => closed(),
+        })?;
+    answer.await.unwrap_or_else(|_| Err(closed()))
+}
+
+fn unexpected(reply: &Reply) -> StoreError {
+    StoreError::Unavailable(format!("the room answered {reply:?}").into())
+}

@@ -1,0 +1,259 @@
+//! Carrying out a command: called, called again where the answer was lost, and healed first where the store has
+//! forgotten.
+
+use std::{
+    sync::{Arc, atomic::AtomicU64, atomic::Ordering},
+    time::Duration,
+};
+
+use redis::{RedisError, Value};
+use ropeline_core::{Bounds, Command, RoomId, Timestamp};
+
+use super::{
+    StoreTime, Unreached,
+    encode::{Call, Caller, Done},
+    link::{Link, is_refusal, unavailable},
+    picture::{Looked, RoomNode},
+    wire::{Answer, Status, Unreadable},
+};
+use crate::{Clock, StoreError};
+
+/// How long a caller waits while an answer is awaited, asked for again, or joins are held.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Pause before something is asked again; twice as long each time.
+const PAUSE_MIN: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// While joins are held it is looked this often whether they still are.
+const HELD_LOOK: Duration = Duration::from_millis(100);
+
+/// The connections of a node, and what its calls have in common.
+#[derive(Debug)]
+pub(super) struct Transit {
+    /// For joins, departures and operators: what must be durable.
+    pub(super) writer: Link,
+    /// For holders who ask, so that they never wait behind a slow write.
+    pub(super) gate: Link,
+    /// For following, settling and marks.
+    pub(super) feed: Link,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) time: StoreTime,
+    pub(super) bounds: Bounds,
+    pub(super) node: String,
+    numbers: AtomicU64,
+}
+
+/// Why a call has no answer.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// Nothing was done.
+    Refused(StoreError),
+    /// It may have been done.
+    Unknown(StoreError),
+    /// Nothing was done, and Redis is well: the room is being moved elsewhere.
+    Frozen(StoreError),
+}
+
+impl From<RedisError> for Failed {
+    fn from(error: RedisError) -> Self {
+        if is_refusal(&error) {
+            Self::Refused(unavailable(&error))
+        } else {
+            Self::Unknown(unavailable(&error))
+        }
+    }
+}
+
+impl From<Unreadable> for Failed {
+    fn from(error: Unreadable) -> Self {
+        Self::Refused(StoreError::Unavailable(error.to_string().into()))
+    }
+}
+
+impl From<Failed> for Unreached {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(error) | Failed::Frozen(error) => Self::Refused(error.to_string()),
+            Failed::Unknown(error) => Self::Away(error.to_string()),
+        }
+    }
+}
+
+impl From<Failed> for StoreError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(error) | Failed::Unknown(error) | Failed::Frozen(error) => error,
+        }
+    }
+}
+
+impl Transit {
+    pub(super) fn new(
+        [writer, gate, feed]: [Link; 3],
+        clock: Arc<dyn Clock>,
+        time: StoreTime,
+        bounds: Bounds,
+        node: String,
+    ) -> Self {
+        Self {
+            writer,
+            gate,
+            feed,
+            clock,
+            time,
+            bounds,
+            node,
+            numbers: AtomicU64::new(1),
+        }
+    }
+
+    /// A caller whose calls have a number of their own.
+    pub(super) fn caller<'a>(&self, room: &'a RoomNode) -> Caller<'a> {
+        let clock = match self.time {
+            StoreTime::Redis => None,
+            StoreTime::Given => Some(self.clock.now()),
+        };
+        Caller {
+            keys: &room.keys,
+            clock,
+            bounds: self.bounds,
+            number: self.numbers.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    pub(super) async fn run(link: &Link, call: &Call) -> Result<Answer, Failed> {
+        let value: Value = link.run(call.script, &call.command).await?;
+        Ok(Answer::read(value)?)
+    }
+
+    /// Looks at a room over the given connection. `None` if there is no such room.
+    pub(super) async fn look(
+        &self,
+        link: &Link,
+        room: &RoomNode,
+        known: Known,
+    ) -> Result<Option<(Looked, Timestamp)>, Failed> {
+        let view = match known {
+            Known::Picture => room.view(),
+            Known::Nothing => None,
+        };
+        let call = self.caller(room).look(view.as_deref());
+        let asked_at = self.clock.now();
+        let answer = Self::run(link, &call).await?;
+        if answer.status == Status::Missing {
+            return Ok(None);
+        }
+        Ok(Some((Looked::read(answer, self.clock.now())?, asked_at)))
+    }
+
+    /// Carries out a command and follows the room up to it. A lost answer is asked for again; the scripts make
+    /// sure that nothing is done twice.
+    pub(super) async fn perform(
+        &self,
+        link: &Link,
+        room: &RoomNode,
+        command: &Command,
+    ) -> Result<Done, Failed> {
+        let caller = self.caller(room);
+        let attempt = |clock| Caller { clock, ..caller }.transition(command);
+        let answer = self.insist(link, room, attempt).await?;
+        let done = Done::read(command, answer)?;
+        room.note_more(done.outcome.more);
+        Ok(done)
+    }
+
+    /// Calls until there is an answer that settles the matter, or patience ends.
+    pub(super) async fn insist(
+        &self,
+        link: &Link,
+        room: &RoomNode,
+        attempt: impl Fn(Option<Timestamp>) -> Call,
+    ) -> Result<Answer, Failed> {
+        let mut last = None;
+        let insisting = async {
+            let mut pause = PAUSE_MIN;
+            loop {
+                let clock = self.caller(room).clock;
+                let answered = self.once(link, room, &attempt(clock)).await;
+                match answered {
+                    Ok(Some(answer)) => return Ok(answer),
+                    Ok(None) => {}
+                    Err(failed @ (Failed::Refused(_) | Failed::Frozen(_))) => return Err(failed),
+                    Err(unknown) => {
+                        last = Some(unknown);
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(PAUSE_MAX);
+                    }
+                }
+            }
+        };
+        let outcome = tokio::time::timeout(PATIENCE, insisting).await;
+        outcome.unwrap_or_else(|_| {
+            let late = || {
+                Failed::Unknown(StoreError::Unavailable(
+                    "Redis does not answer in time".into(),
+                ))
+            };
+            Err(last.take().unwrap_or_else(late))
+        })
+    }
+
+    /// One call. `None` means that it is to be made again.
+    async fn once(
+        &self,
+        link: &Link,
+        room: &RoomNode,
+        call: &Call,
+    ) -> Result<Option<Answer>, Failed> {
+        // The look goes out behind the call on the same connection, so its answer shows what the call did.
+        let (answer, looked) =
+            tokio::join!(Self::run(link, call), self.look(link, room, Known::Picture));
+        let answer = answer?;
+        match answer.status {
+            Status::Ok => {
+                self.take_in(room, &answer, looked).await;
+                Ok(Some(answer))
+            }
+            Status::Held(wait) => {
+                tokio::time::sleep(wait.min(HELD_LOOK)).await;
+                Ok(None)
+            }
+            Status::Missing | Status::Fenced => {
+                self.heal(room).await?;
+                Ok(None)
+            }
+            Status::Again => Ok(None),
+            Status::Deleted => Err(Failed::Refused(StoreError::NoSuchRoom(room.name.clone()))),
+            Status::Frozen => Err(Failed::Frozen(frozen(&room.name))),
+        }
+    }
+
+    /// Shows what a call did before it is answered.
+    async fn take_in(
+        &self,
+        room: &RoomNode,
+        answer: &Answer,
+        looked: Result<Option<(Looked, Timestamp)>, Failed>,
+    ) {
+        if let Ok(Some((looked, asked_at))) = looked
+            && !room.must_merge(&looked)
+        {
+            self.show(room, looked, asked_at).await;
+        }
+        if room.version() < answer.version {
+            self.follow(room).await.ok();
+        }
+    }
+}
+
+/// What a look is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Known {
+    /// The node's picture.
+    Picture,
+    /// Nothing: a snapshot is wanted.
+    Nothing,
+}
+
+fn frozen(room: &RoomId) -> StoreError {
+    StoreError::Unavailable(format!("the room {room} is being moved to another store").into())
+}

@@ -1,0 +1,300 @@
+//! How commands are written for the scripts, and how their answers are read.
+
+use std::time::Duration;
+
+use redis::{Cmd, Value};
+use ropeline_core::{
+    Counters, Departure, Ending, Header, Holder, ImportRow, Imported, Joined, Joiner, Live,
+    Ordinal, Pass, Policy, RoomState, Standing, Timestamp, Was,
+};
+use thiserror::Error;
+
+use super::fields::Fields;
+
+/// An answer that does not read as one of ours.
+#[derive(Debug, Error)]
+#[error("Redis answered something else than {0}")]
+pub(super) struct Unreadable(pub(super) &'static str);
+
+pub(super) type Read<T> = Result<T, Unreadable>;
+
+/// What every script answers first.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: Status,
+    pub(super) more: bool,
+    pub(super) version: u64,
+    pub(super) head: Ordinal,
+    pub(super) issued: Ordinal,
+    pub(super) now: Timestamp,
+    pub(super) rest: Values,
+}
+
+/// Whether the command was carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Ok,
+    Missing,
+    Fenced,
+    Frozen,
+    Deleted,
+    Held(Duration),
+    Again,
+}
+
+impl Answer {
+    pub(super) fn read(value: Value) -> Read<Self> {
+        let mut rest = Values::of(value)?;
+        let word = rest.text()?;
+        let (more, version) = (rest.number()? == 1, rest.number()?);
+        let (head, issued) = (rest.ordinal()?, rest.ordinal()?);
+        let now = rest.time()?;
+        let status = match word.as_str() {
+            "ok" => Status::Ok,
+            "missing" => Status::Missing,
+            "fenced" => Status::Fenced,
+            "frozen" => Status::Frozen,
+            "deleted" => Status::Deleted,
+            "again" => Status::Again,
+            "held" => Status::Held(Duration::from_millis(rest.number()?)),
+            _ => return Err(Unreadable("a status")),
+        };
+        Ok(Self {
+            status,
+            more,
+            version,
+            head,
+            issued,
+            now,
+            rest,
+        })
+    }
+}
+
+/// Values of an answer, taken one after the other.
+#[derive(Debug)]
+pub(super) struct Values(std::vec::IntoIter<Value>);
+
+impl Values {
+    fn of(value: Value) -> Read<Self> {
+        match value {
+            Value::Array(values) => Ok(Self(values.into_iter())),
+            _ => Err(Unreadable("a list")),
+        }
+    }
+
+    pub(super) fn bytes(&mut self) -> Read<Vec<u8>> {
+        match self.0.next() {
+            Some(Value::BulkString(bytes)) => Ok(bytes),
+            Some(Value::SimpleString(text)) => Ok(text.into_bytes()),
+            Some(Value::Int(number)) => Ok(number.to_string().into_bytes()),
+            _ => Err(Unreadable("a text")),
+        }
+    }
+
+    pub(super) fn text(&mut self) -> Read<String> {
+        String::from_utf8(self.bytes()?).map_err(|_| Unreadable("a text"))
+    }
+
+    pub(super) fn number(&mut self) -> Read<u64> {
+        self.maybe_number()?.ok_or(Unreadable("a number"))
+    }
+
+    /// A number, or `None` for one below zero.
+    pub(super) fn maybe_number(&mut self) -> Read<Option<u64>> {
+        match self.0.next() {
+            Some(Value::Int(number)) => Ok(u64::try_from(number).ok()),
+            _ => Err(Unreadable("a number")),
+        }
+    }
+
+    pub(super) fn ordinal(&mut self) -> Read<Ordinal> {
+        self.number().map(Ordinal)
+    }
+
+    pub(super) fn time(&mut self) -> Read<Timestamp> {
+        self.number().map(Timestamp)
+    }
+
+    pub(super) fn list(&mut self) -> Read<Self> {
+        self.0.next().ok_or(Unreadable("a list")).and_then(Self::of)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+
+    /// Where somebody stands.
+    pub(super) fn standing(&mut self) -> Read<Standing> {
+        let state = self.text()?;
+        let (first, second) = (self.time()?, self.time()?);
+        Ok(match state.as_str() {
+            "line" => Standing::Live(Live::InLine),
+            "door" => Standing::Live(Live::AtDoor),
+            "aside" => Standing::Live(Live::Aside(first)),
+            "inside" => Standing::Live(Live::Inside(Pass {
+                expires_at: first,
+                since: second,
+            })),
+            "gone" => Standing::Ended(Ending::Gone),
+            "done" => Standing::Ended(Ending::Done),
+            "lost" => Standing::Lost,
+            "unknown" => Standing::Unknown,
+            _ => return Err(Unreadable("a standing")),
+        })
+    }
+
+    /// What became of a joiner, and where the place stands.
+    pub(super) fn joined(&mut self) -> Read<(Joined, Standing)> {
+        let word = self.text()?;
+        let ordinal = self.ordinal()?;
+        let standing = self.standing()?;
+        let joined = match word.as_str() {
+            "new" => Joined::New(ordinal),
+            "already" => Joined::Already(ordinal),
+            "repeated" => Joined::Repeated(ordinal),
+            "claimed" => Joined::Claimed(ordinal),
+            "reused" => Joined::KeyReused,
+            "closed" => Joined::Closed,
+            "full" => Joined::Full,
+            _ => return Err(Unreadable("what became of a join")),
+        };
+        Ok((joined, standing))
+    }
+
+    /// What became of a row of an import.
+    pub(super) fn imported(&mut self) -> Read<Imported> {
+        let word = self.text()?;
+        let ordinal = self.ordinal()?;
+        Ok(match word.as_str() {
+            "placed" => Imported::Placed(ordinal),
+            "repeated" => Imported::Repeated(ordinal),
+            "already" => Imported::Already(ordinal),
+            "full" => Imported::Full,
+            "line ahead" => Imported::LineAhead,
+            _ => return Err(Unreadable("what became of a row")),
+        })
+    }
+
+    pub(super) fn departure(&mut self) -> Read<Departure> {
+        Ok(match self.text()?.as_str() {
+            "left" => Departure::Left,
+            "finished" => Departure::Finished,
+            "nothing" => Departure::Nothing,
+            "not inside" => Departure::NotInside,
+            _ => return Err(Unreadable("a departure")),
+        })
+    }
+
+    /// Ordinals with a space between them.
+    pub(super) fn ordinals(&mut self) -> Read<Vec<u64>> {
+        let text = self.text()?;
+        let numbers = text.split_ascii_whitespace().map(str::parse);
+        numbers
+            .collect::<Result<_, _>>()
+            .map_err(|_| Unreadable("ordinals"))
+    }
+
+    /// A room's hash, where room time is `now` at the node's `clock`.
+    pub(super) fn header(&mut self, now: Timestamp, clock: Timestamp) -> Read<Header> {
+        let mut flat = self.list()?;
+        let mut fields = Vec::new();
+        while !flat.is_empty() {
+            fields.push((flat.text()?, flat.text()?));
+        }
+        Fields::of(fields).header(now, clock)
+    }
+}
+
+/// Writes what a script takes.
+pub(super) trait Written {
+    fn write(&self, call: &mut Cmd);
+}
+
+impl Written for Policy {
+    /// Nine values; an absent one is empty.
+    fn write(&self, call: &mut Cmd) {
+        let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
+        call.arg(millis(self.every))
+            .arg(count(self.batch))
+            .arg(count(self.active_max))
+            .arg(millis(self.pass_ttl))
+            .arg(millis(self.pass_max))
+            .arg(millis(self.presence_ttl))
+            .arg(millis(self.missed_turn_ttl))
+            .arg(self.waiting_max)
+            .arg(self.identity.as_str());
+    }
+}
+
+impl Written for Joiner {
+    fn write(&self, call: &mut Cmd) {
+        call.arg(self.visitor.as_str());
+        match self.key {
+            Some(key) => call
+                .arg(format!("{:032x}", key.key))
+                .arg(format!("{:016x}", key.body)),
+            None => call.arg("").arg(""),
+        };
+    }
+}
+
+impl Written for ImportRow {
+    fn write(&self, call: &mut Cmd) {
+        let was = match self.was {
+            Was::Waiting => "waiting",
+            Was::Inside => "inside",
+        };
+        call.arg(self.visitor.as_str()).arg(was);
+    }
+}
+
+impl Written for Holder {
+    fn write(&self, call: &mut Cmd) {
+        call.arg(self.visitor.as_str()).arg(self.ordinal.0);
+    }
+}
+
+impl Written for Counters {
+    fn write(&self, call: &mut Cmd) {
+        let Self {
+            admitted,
+            departed,
+            expired,
+            finished,
+            left,
+            revoked,
+            stepped_over,
+            missed,
+            restored,
+            stayed_ms,
+        } = self;
+        for counter in [
+            admitted,
+            departed,
+            expired,
+            finished,
+            left,
+            revoked,
+            stepped_over,
+            missed,
+            restored,
+            stayed_ms,
+        ] {
+            call.arg(*counter);
+        }
+    }
+}
+
+pub(super) fn state_word(state: RoomState) -> &'static str {
+    match state {
+        RoomState::Open => "open",
+        RoomState::Closed => "closed",
+        RoomState::Draining => "draining",
+        RoomState::Deleted => "deleted",
+    }
+}
+
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

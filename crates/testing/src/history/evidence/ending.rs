@@ -1,0 +1,51 @@
+//! When a place may have ended, at the earliest.
+
+use super::{Evidence, Story};
+use crate::history::{
+    SLACK,
+    record::{At, Record},
+};
+
+impl Evidence<'_> {
+    /// Whether the place may have been left, or missed for good, by a moment.
+    pub(in crate::history) fn may_be_gone(&self, story: &Story<'_>, by: At) -> bool {
+        let missed_turn_ttl = self.history.policy.missed_turn_ttl;
+        let mut absences = story.present.gaps(story.acknowledged);
+        left(story, by) || absences.any(|from| from.saturating_add(missed_turn_ttl) <= by + SLACK)
+    }
+
+    /// Whether the place may have been inside and be no longer by a moment.
+    pub(in crate::history) fn may_be_done(&self, story: &Story<'_>, by: At) -> bool {
+        left(story, by) || self.pass_ends(story, by) <= by + SLACK
+    }
+
+    /// Whether the place may have ended in any way by a moment.
+    pub(in crate::history) fn may_be_over(&self, story: &Story<'_>, by: At) -> bool {
+        self.may_be_gone(story, by) || self.may_be_done(story, by)
+    }
+
+    /// The earliest moment at which the pass may have run out, from what was seen until `by`.
+    fn pass_ends(&self, story: &Story<'_>, by: At) -> At {
+        let pass_ttl = self.history.policy.pass_ttl;
+        let waited = story.waiting().filter(|(_, record)| record.t0 < by);
+        let waited = waited.map(|(since, _)| since).max();
+        let let_in = waited.unwrap_or(story.asked).max(story.asked);
+        let promised = story
+            .inside()
+            .filter(|record| record.t0 < by && self.store_was_up(record.t0, by))
+            .filter_map(promise)
+            .max();
+        // A renewal may be forgotten in a crash, the pass itself is not.
+        (let_in + pass_ttl).max(promised.unwrap_or_default())
+    }
+}
+
+/// Whether somebody has tried to give it up by a moment.
+fn left(story: &Story<'_>, by: At) -> bool {
+    story.leave().is_some_and(|leave| leave.t0 <= by)
+}
+
+/// Until when an answer says that the pass lasts.
+pub(in crate::history) fn promise(record: &Record) -> Option<At> {
+    record.told.as_ref().and_then(|told| told.expires_at)
+}

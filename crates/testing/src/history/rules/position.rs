@@ -1,0 +1,187 @@
+//! Positions: never rising, and right.
+
+use super::{Rule, Violation};
+use crate::history::{
+    evidence::{Evidence, Story},
+    record::{At, Record, State},
+};
+
+/// W6: of two answers, the later of which was asked for with the version of the earlier, the later shows no
+/// higher position, and no older picture.
+pub(super) fn never_rises(evidence: &Evidence<'_>) -> Vec<Violation> {
+    let stories = evidence.stories.iter();
+    stories.flat_map(|story| rises(evidence, story)).collect()
+}
+
+fn rises(evidence: &Evidence<'_>, story: &Story<'_>) -> Vec<Violation> {
+    let mut broken = Vec::new();
+    // The lowest position that was shown so far.
+    let mut lowest: Option<(u64, &Record)> = None;
+    for &record in &story.records {
+        broken.extend(outdated(record));
+        let Some(position) = position(record) else {
+            continue;
+        };
+        if let Some((before, earlier)) = lowest
+            && position > before
+            && follows(record, earlier)
+            // Whose pass is forgotten is back at the door.
+            && !(before == 0 && evidence.store_forgot(earlier.t0, record.t1))
+        {
+            let what = format!(
+                "{} of {}: {before} became {position}",
+                story.ordinal, story.user
+            );
+            broken.push(Rule::W6.broken(what, [earlier, record]));
+        }
+        // Nobody can return a version that was not told.
+        if version(record).is_some() && lowest.is_none_or(|(before, _)| position <= before) {
+            lowest = Some((position, record));
+        }
+    }
+    broken
+}
+
+/// Whether one was asked when the other was known, and says so.
+fn follows(later: &Record, earlier: &Record) -> bool {
+    earlier.t1 <= later.t0 && version(earlier) <= later.returned
+}
+
+fn outdated(record: &Record) -> Option<Violation> {
+    let (returned, version) = (record.returned?, version(record)?);
+    let what = format!("version {version} for who has seen {returned}");
+    (version < returned).then(|| Rule::W6.broken(what, [record]))
+}
+
+fn position(record: &Record) -> Option<u64> {
+    record.told.as_ref().and_then(|told| told.position)
+}
+
+fn version(record: &Record) -> Option<u64> {
+    record.told.as_ref().and_then(|told| told.version)
+}
+
+/// W7: who is certainly in line ahead is counted, and nobody is who certainly is not.
+pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
+    let line = Line::of(evidence);
+    let stories = evidence.stories.iter();
+    stories
+        .flat_map(|story| {
+            let told = story.waiting().filter_map(|(since, record)| {
+                let ahead = position(record)?.checked_sub(1)?;
+                Some((since, record, ahead))
+            });
+            told.filter_map(|(since, record, ahead)| {
+                let (least, most) = line.bounds(story.ordinal, since, record.t1);
+                let at_door = ahead == 0 && has_door(evidence);
+                let fits = (at_door || ahead >= least) && ahead <= most;
+                let what = format!(
+                    "{} of {} has {ahead} ahead, not {least} to {most}",
+                    story.ordinal, story.user
+                );
+                (!fits).then(|| Rule::W7.broken(what, [record]))
+            })
+        })
+        .collect()
+}
+
+/// Whether somebody who waits may be at the door, where those in line do not count: after a missed turn, or
+/// when the store has forgotten.
+fn has_door(evidence: &Evidence<'_>) -> bool {
+    let policy = &evidence.history.policy;
+    !policy.presence_ttl.is_zero() || evidence.store_forgot(At::ZERO, At::MAX)
+}
+
+/// What is known of the line over time. Ordinals have no gaps, so whoever stands between two that are known
+/// to be in line is in line too, unless they left.
+struct Line {
+    /// The highest ordinal known to have been let in by each moment.
+    heads: Vec<(At, u64)>,
+    /// The lowest ordinal known to be in line at or after each moment, the last moment first.
+    tails: Vec<(At, u64)>,
+    leaves: Vec<Leave>,
+}
+
+struct Leave {
+    ordinal: u64,
+    /// It may have happened from then on.
+    tried: At,
+    /// It has happened by then; never, if it was not answered.
+    done: At,
+}
+
+impl Line {
+    fn of(evidence: &Evidence<'_>) -> Self {
+        let heads = evidence
+            .admissions()
+            .map(|(story, admission)| (admission.latest, story.ordinal));
+        let mut heads: Vec<_> = heads.collect();
+        heads.sort_unstable();
+        keep_records(&mut heads, |next, best| next > best);
+        let first_in_line = if has_door(evidence) { 2 } else { 1 };
+        let in_line = evidence.stories.iter().flat_map(|story| {
+            let waiting = story.waiting();
+            let in_line = waiting.filter(|(_, record)| position(record) >= Some(first_in_line));
+            in_line.map(|(since, _)| (since, story.ordinal))
+        });
+        let mut tails: Vec<_> = in_line.collect();
+        tails.sort_unstable_by(|one, other| other.cmp(one));
+        keep_records(&mut tails, |next, best| next < best);
+        let leaves = evidence.stories.iter().filter_map(Leave::of).collect();
+        Self {
+            heads,
+            tails,
+            leaves,
+        }
+    }
+
+    /// The least and the most that can be ahead of an ordinal in a picture from between two moments.
+    fn bounds(&self, ordinal: u64, since: At, until: At) -> (u64, u64) {
+        let before = self.heads.partition_point(|(at, _)| *at < since);
+        let head = before.checked_sub(1).map_or(0, |last| self.heads[last].1);
+        let left = self.leaves_between(head, ordinal, |leave| leave.done < since);
+        let most = (ordinal - 1).saturating_sub(head).saturating_sub(left);
+        let after = self.tails.partition_point(|(at, _)| *at > until);
+        let Some((_, tail)) = after.checked_sub(1).map(|last| self.tails[last]) else {
+            return (0, most);
+        };
+        let leaving = self.leaves_between(tail.saturating_sub(1), ordinal, |leave| {
+            leave.tried <= until
+        });
+        (ordinal.saturating_sub(tail).saturating_sub(leaving), most)
+    }
+
+    fn leaves_between(&self, after: u64, before: u64, is: impl Fn(&Leave) -> bool) -> u64 {
+        let between = |leave: &&Leave| after < leave.ordinal && leave.ordinal < before;
+        let leaves = self.leaves.iter().filter(between);
+        leaves.filter(|leave| is(leave)).count() as u64
+    }
+}
+
+impl Leave {
+    fn of(story: &Story<'_>) -> Option<Self> {
+        let done = story
+            .records
+            .iter()
+            .filter(|record| record.state().is_some_and(State::is_end));
+        let done = done.map(|record| record.t1).min();
+        let tried = story.leave().map(|leave| leave.t0);
+        Some(Self {
+            ordinal: story.ordinal,
+            tried: tried.or(done)?,
+            done: done.unwrap_or(At::MAX),
+        })
+    }
+}
+
+/// Keeps the entries that are better than all before them.
+fn keep_records(entries: &mut Vec<(At, u64)>, is_better: impl Fn(u64, u64) -> bool) {
+    let mut best = None;
+    entries.retain(|(_, ordinal)| {
+        let keep = best.is_none_or(|best| is_better(*ordinal, best));
+        if keep {
+            best = Some(*ordinal);
+        }
+        keep
+    });
+}
