@@ -23,6 +23,7 @@ mod room_server;
 mod settings;
 mod small_disk;
 mod still;
+mod three_nodes;
 mod tidy;
 mod time;
 mod usage;
