@@ -43,34 +43,37 @@ impl Cluster {
 
     /// Nodes that take each other's tokens, and each keep a line of their own.
     pub(crate) fn apart(policy: &Policy, nodes: usize) -> Self {
-        let mut cluster = Self {
-            nodes: Vec::new(),
-            fronts: Vec::new(),
-            keeping: Keeping::Apart,
-        };
-        for _ in 0..nodes {
-            let site = Site::new(&settings(policy));
-            if let Some(first) = cluster.nodes.first() {
-                fs::create_dir(site.data()).expect("a fresh site");
-                let keys = |site: &Site| site.data().join("keys.json");
-                fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
-            }
-            cluster.add(site);
-        }
-        cluster
+        let site = || Site::new(&settings(policy));
+        Self::of(Keeping::Apart, nodes, site)
     }
 
     /// Nodes on one Redis.
     pub(crate) fn sharing(redis: &str, policy: &Policy, nodes: usize) -> Self {
+        let site = || Site::new(&settings(policy)).with_flag("--store", redis);
+        Self::of(Keeping::Shared, nodes, site)
+    }
+
+    fn of(keeping: Keeping, nodes: usize, site: impl Fn() -> Site) -> Self {
         let mut cluster = Self {
             nodes: Vec::new(),
             fronts: Vec::new(),
-            keeping: Keeping::Shared,
+            keeping,
         };
         for _ in 0..nodes {
-            cluster.add(Site::new(&settings(policy)).with_flag("--store", redis));
+            cluster.add(site());
         }
         cluster
+    }
+
+    /// Starts a node with the signing keys of the first.
+    fn add(&mut self, site: Site) {
+        if let Some(first) = self.nodes.first() {
+            fs::create_dir(site.data()).expect("a fresh site");
+            let keys = |site: &Site| site.data().join("keys.json");
+            fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
+        }
+        self.fronts.push(site.address());
+        self.nodes.push(Node::start(site));
     }
 
     /// With something between the visitors and each node.
@@ -79,9 +82,13 @@ impl Cluster {
         self
     }
 
-    fn add(&mut self, site: Site) {
-        self.fronts.push(site.address());
-        self.nodes.push(Node::start(site));
+    /// A record that knows where the line is kept.
+    pub(crate) fn recorder(&self, policy: &Policy) -> Recorder {
+        let recorder = Recorder::start(policy.clone());
+        match self.keeping {
+            Keeping::Apart => recorder,
+            Keeping::Shared => recorder.with_shared_store(),
+        }
     }
 
     /// Where visitors find the nodes.
