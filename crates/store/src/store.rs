@@ -109,15 +109,16 @@ pub trait Store: Debug + Send + Sync {
     /// The picture of a room's line, with no call that waits. It shows nothing that is not durable.
     fn view(&self, room: &RoomId) -> Option<Seen>;
 
-    /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
-    async fn refresh(&self, _room: &RoomId) {}
-
-    /// For when the store cannot be asked: up to when this node's own knowledge said that a place may be inside,
-    /// because it was passed by and had neither ended nor been set aside. By this node's clock. A store that can
-    /// always be asked knows no such thing.
+    /// When this node last heard from the store that a place may be inside: that it is at or below `head`, and has
+    /// neither ended nor been set aside. By the node's clock; `None` if it heard otherwise, or nothing.
+    ///
+    /// It waits for nothing and is for the time when the store is away: nobody new can be found inside by it.
     fn leased(&self, _room: &RoomId, _ordinal: Ordinal) -> Option<Timestamp> {
         None
     }
+
+    /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
+    async fn refresh(&self, _room: &RoomId) {}
 
     /// Whether joins are taken.
     fn health(&self) -> Health;

@@ -17,6 +17,7 @@ use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
+pub(crate) use self::store::Opened;
 pub use self::{
     error::StartError,
     offline::Offline,
@@ -25,16 +26,15 @@ pub use self::{
 use self::{
     keys::{admin_key, follow_keys, follow_logins},
     rooms::{apply_section, open_to_others, warn_of_missing_logins},
-    store::Opened,
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
     app::{App, Parts},
-    config::{PublicUrl, Settings},
+    config::{PublicUrl, Settings, StoreChoice},
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
-    queue::Cookies,
+    queue::{Cookies, LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
     token::KeyFile,
@@ -58,7 +58,17 @@ pub struct Ready {
 impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let Opened { store, warnings } = store::open(&settings, &clock).await?;
+        let opened = store::open(&settings, &clock).await?;
+        Self::on(opened, settings, clock).await
+    }
+
+    /// As [`Ready::prepare`], on a store that is open already.
+    pub(crate) async fn on(
+        opened: Opened,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        let Opened { store, warnings } = opened;
         KeyFile::open_or_create(&settings.data, clock.now())?;
         let (keys, mut followed) = follow_keys(&settings.data)?;
         let logins = follow_logins(&settings.login, &mut followed)?;
@@ -99,6 +109,11 @@ impl Ready {
             public_url: settings.public_url.clone(),
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
+            outage: Outage::new(settings.outage),
+            passes: match settings.store {
+                StoreChoice::Embedded => None,
+                StoreChoice::Redis(_) => Some(LastPasses::new()),
+            },
         });
         warn_of_missing_logins(&app);
         let started = Started {
@@ -181,10 +196,11 @@ fn audit(directory: &Path) -> Result<Audit, StartError> {
     Audit::open(&path).map_err(|cause| StartError::Audit { path, cause })
 }
 
-/// Takes a look at every room now and then, for its operators' figures.
+/// Takes a look at every room now and then, for its operators' figures, and at the store, for the gate.
 async fn look_at_rooms(app: &App) {
     loop {
         tokio::time::sleep(LOOK).await;
         app.histories.observe(&*app.store);
+        app.outage.observe(&app.store.health());
     }
 }

@@ -24,10 +24,10 @@ const PAUSES: Pauses = Pauses {
 };
 
 /// A store that is ready.
-pub(super) struct Opened {
-    pub(super) store: Arc<dyn Store>,
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn Store>,
     /// What an operator must hear of.
-    pub(super) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Opens the store of the settings.

@@ -21,13 +21,16 @@ const FOLLOW: Duration = Duration::from_millis(200);
 const IDLE: Duration = Duration::from_secs(2);
 /// Nobody has looked at a room for a while after this.
 const IDLE_AFTER: Duration = Duration::from_secs(10);
+/// A look is noted this long after the last, so that those who poll do not all write to the same word.
+const LOOK_NOTED: Duration = Duration::from_secs(1);
 /// Between two looks there is at least this.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
-/// While Redis is away it is tried this often, and half as often after each failure.
-const RETRY_MIN: Duration = Duration::from_millis(100);
-const RETRY_MAX: Duration = Duration::from_secs(1);
+/// While Redis is away it is tried this often, and half as often after each failure; but every node must have
+/// merged what it knows before joins, which are held for a second after the first merge, go on.
+const RETRY_MIN: Duration = Duration::from_millis(50);
+const RETRY_MAX: Duration = Duration::from_millis(300);
 /// Marks that one call takes at the most.
-const MARKS_PER_CALL: usize = 1_000;
+const MARKS_PER_CALL: usize = 500;
 /// Places set aside that are read at once.
 const ASIDE_PAGE: usize = 5_000;
 
@@ -167,7 +170,11 @@ impl Inner {
     /// Somebody looks at a room; one that was idle is followed at once.
     pub(super) fn look_at(&self, room: &RoomNode) {
         let now = self.transit.clock.now();
-        if now.since(room.look_at(now)) > IDLE_AFTER {
+        let unseen = now.since(room.last_looked_at());
+        if unseen > LOOK_NOTED {
+            room.note_look(now);
+        }
+        if unseen > IDLE_AFTER {
             room.nudge.notify_one();
         }
     }

@@ -50,6 +50,10 @@ const LOOK_FOR_ROOMS: Duration = Duration::from_secs(1);
 /// A Redis that does not answer within this at the start is not there.
 const KNOCK_MAX: Duration = Duration::from_secs(2);
 
+/// Places that one call looks at: while a script runs, Redis does nothing else, and this many take it a few
+/// milliseconds.
+const LOOK_MAX: u64 = 500;
+
 /// Where room time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreTime {
@@ -71,7 +75,10 @@ pub struct RedisOptions {
 impl Default for RedisOptions {
     fn default() -> Self {
         Self {
-            bounds: Bounds::default(),
+            bounds: Bounds {
+                look_max: LOOK_MAX,
+                ..Bounds::default()
+            },
             time: StoreTime::Redis,
         }
     }

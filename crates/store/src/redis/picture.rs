@@ -302,9 +302,9 @@ impl RoomNode {
         self.acknowledged.load(Ordering::Acquire)
     }
 
-    /// Notes that somebody looks at the room; says when somebody last did.
-    pub(super) fn look_at(&self, now: Timestamp) -> Timestamp {
-        Timestamp(self.looked_at.swap(now.0, Ordering::Relaxed))
+    /// Notes that somebody looks at the room.
+    pub(super) fn note_look(&self, now: Timestamp) {
+        self.looked_at.store(now.0, Ordering::Relaxed);
     }
 
     pub(super) fn last_looked_at(&self) -> Timestamp {

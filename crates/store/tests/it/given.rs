@@ -10,6 +10,13 @@ use ropeline_store::{EmbeddedStore, Store};
 use ropeline_testing::{ManualClock, line::START};
 use tempfile::TempDir;
 
+/// Small bounds, so that a tick needs several calls.
+pub(crate) const BOUNDS: Bounds = Bounds {
+    look_max: 3,
+    base_trail: 16 << 20,
+    base_step: 1 << 20,
+};
+
 /// A store in a directory of its own, with a clock that only the test moves.
 pub(crate) struct Given {
     pub(crate) store: Arc<EmbeddedStore>,
@@ -20,7 +27,7 @@ pub(crate) struct Given {
 
 impl Given {
     pub(crate) async fn room(policy: Policy) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = directory();
         let clock = Arc::new(ManualClock::at(START));
         let store = open(directory.path(), &clock);
         let room = RoomId::main();
@@ -73,7 +80,7 @@ impl Given {
 
     /// As [`Given::crash`], with the store of before still there.
     pub(crate) fn crash_of(&self) -> Self {
-        let copy = tempfile::tempdir().unwrap();
+        let copy = directory();
         std::fs::copy(
             self.directory.path().join("rooms.redb"),
             copy.path().join("rooms.redb"),
@@ -89,13 +96,16 @@ impl Given {
     }
 }
 
+/// A crash is played here by copying files, so nothing would be shown by waiting for a disk.
+fn directory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap()
+}
+
 pub(crate) fn open(directory: &Path, clock: &Arc<ManualClock>) -> Arc<EmbeddedStore> {
     let clock: Arc<ManualClock> = Arc::clone(clock);
-    let bounds = Bounds {
-        look_max: 3,
-        ..Bounds::default()
-    };
-    Arc::new(EmbeddedStore::open_with(directory, clock, bounds).unwrap())
+    Arc::new(EmbeddedStore::open_with(directory, clock, BOUNDS).unwrap())
 }
 
 pub(crate) fn visitor(user: &str) -> Visitor {

@@ -26,6 +26,9 @@ pub use rules::{Rule, Violation};
 /// How far times of day, which are told in whole milliseconds, may differ from the clock of the record.
 const SLACK: Duration = Duration::from_millis(20);
 
+/// What is decided is shown only once it is durable; a slow disk takes no longer than this.
+const LAG: Duration = Duration::from_secs(1);
+
 /// All that happened in one room.
 #[derive(Debug, Clone)]
 pub struct History {

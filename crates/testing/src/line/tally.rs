@@ -6,15 +6,24 @@ use ropeline_core::{Departure, Ending, Imported, Joined, Live, Reply, Standing};
 
 /// Counts per command and outcome.
 #[derive(Debug, Default)]
-pub struct Tally(BTreeMap<(&'static str, &'static str), u64>);
+pub struct Tally {
+    outcomes: BTreeMap<(&'static str, &'static str), u64>,
+    commands: u64,
+}
 
 impl Tally {
     /// Counts one outcome of a command.
     pub fn note(&mut self, command: &'static str, outcome: &'static str) {
-        *self.0.entry((command, outcome)).or_default() += 1;
+        *self.outcomes.entry((command, outcome)).or_default() += 1;
+    }
+
+    /// How many commands were answered. One may have several outcomes.
+    pub fn commands(&self) -> u64 {
+        self.commands
     }
 
     pub(super) fn note_reply(&mut self, command: &'static str, reply: &Reply) {
+        self.commands += 1;
         match reply {
             Reply::Joined(joined) => joined
                 .iter()
@@ -45,7 +54,7 @@ impl Tally {
     ) -> Vec<(&'static str, &'static str)> {
         wanted
             .iter()
-            .filter(|pair| !self.0.contains_key(pair))
+            .filter(|pair| !self.outcomes.contains_key(pair))
             .copied()
             .collect()
     }
@@ -53,10 +62,10 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((command, outcome), count) in &self.0 {
+        for ((command, outcome), count) in &self.outcomes {
             writeln!(f, "{command:>14}  {outcome:<22} {count:>9}")?;
         }
-        Ok(())
+        writeln!(f, "{:>14}  {:<22} {:>9}", "all", "commands", self.commands)
     }
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{ROOM, import, tokens};
 use crate::{
     Said,
-    history::STILL_ROOM,
     process::{Site, mode},
+    still::STILL_ROOM,
     visitor::{Place, join, leave, status, token_of, verify},
 };
 

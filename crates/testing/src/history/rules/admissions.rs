@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Rule, Violation};
 use crate::history::{
-    SLACK,
+    LAG, SLACK,
     evidence::{Evidence, Story},
     record::{At, Record, State},
 };
@@ -75,7 +75,7 @@ fn impossible_moment<'h>(story: &Story<'h>) -> Found<'h> {
         .max_by_key(|(since, _)| *since);
     let (since, before) = waited.unwrap_or((story.asked, story.join));
     let what = format!("waited at {since:.3?} and was let in at {at:.3?}");
-    (at + SLACK < since || at > inside.t1 + SLACK).then_some((what, [before, inside]))
+    (at + LAG < since || at > inside.t1 + SLACK).then_some((what, [before, inside]))
 }
 
 fn said(record: &Record) -> Option<(At, &Record)> {

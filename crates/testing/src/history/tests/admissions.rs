@@ -34,14 +34,14 @@ pub(super) fn cases() -> Vec<Case> {
         Case {
             rule: Rule::A3,
             how: "somebody was let in while they still waited",
-            wrong: waits().polled("ann", 500..510, waiting(1, 1)).polled(
+            wrong: waits().polled("ann", 1_500..1_510, waiting(1, 1)).polled(
                 "ann",
-                600..610,
+                1_600..1_610,
                 inside(1, 400).until(10_400),
             ),
             right: waits()
-                .polled("ann", 500..510, waiting(1, 1).from_picture_of(300))
-                .polled("ann", 600..610, inside(1, 400).until(10_400)),
+                .polled("ann", 1_500..1_510, waiting(1, 1).pictured_at(300))
+                .polled("ann", 1_600..1_610, inside(1, 400).until(10_400)),
         },
     ]
 }

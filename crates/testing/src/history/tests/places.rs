@@ -147,7 +147,7 @@ fn over() -> Vec<Case> {
             rule: Rule::T2,
             how: "who has left is in line again",
             wrong: left().polled("ann", 40..50, waiting(1, 1)),
-            right: left().polled("ann", 40..50, waiting(1, 1).from_picture_of(29)),
+            right: left().polled("ann", 40..50, waiting(1, 1).pictured_at(29)),
         },
         Case {
             rule: Rule::T2,

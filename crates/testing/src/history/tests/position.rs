@@ -75,7 +75,7 @@ fn bounds() -> Vec<Case> {
             rule: Rule::W7,
             how: "somebody who has left is counted",
             wrong: left().polled("cid", 80..90, waiting(3, 3)),
-            right: left().polled("cid", 80..90, waiting(3, 3).from_picture_of(65)),
+            right: left().polled("cid", 80..90, waiting(3, 3).pictured_at(65)),
         },
         Case {
             rule: Rule::W7,

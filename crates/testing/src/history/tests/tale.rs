@@ -42,7 +42,7 @@ pub(super) fn only(state: State) -> Told {
 
 impl Told {
     /// As an older picture shows it.
-    pub(super) fn from_picture_of(mut self, at: u64) -> Self {
+    pub(super) fn pictured_at(mut self, at: u64) -> Self {
         self.as_of = Some(Duration::from_millis(at));
         self
     }

@@ -1,0 +1,147 @@
+//! Nodes that can be killed, stopped and started again while others use them.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use ropeline_core::Policy;
+use ropeline_testing::history::{Kind, Recorder, Target, Turn};
+
+use crate::process::{Server, Site};
+
+/// One key for all, as behind one address.
+const ADMIN_KEY: &str = "the-admin-key-of-all-nodes";
+
+pub(crate) struct Cluster {
+    nodes: Vec<Node>,
+    fronts: Vec<SocketAddr>,
+    keeping: Keeping,
+}
+
+/// Where the line is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    /// In each node's own files.
+    Apart,
+}
+
+struct Node {
+    site: Site,
+    server: Mutex<Option<Server>>,
+}
+
+impl Cluster {
+    /// One node that keeps the line in its own files.
+    pub(crate) fn alone(policy: &Policy) -> Self {
+        Self::apart(policy, 1)
+    }
+
+    /// Nodes that take each other's tokens, and each keep a line of their own.
+    pub(crate) fn apart(policy: &Policy, nodes: usize) -> Self {
+        let mut cluster = Self {
+            nodes: Vec::new(),
+            fronts: Vec::new(),
+            keeping: Keeping::Apart,
+        };
+        for _ in 0..nodes {
+            let site = Site::new(&settings(policy));
+            if let Some(first) = cluster.nodes.first() {
+                fs::create_dir(site.data()).expect("a fresh site");
+                let keys = |site: &Site| site.data().join("keys.json");
+                fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
+            }
+            cluster.add(site);
+        }
+        cluster
+    }
+
+    /// With something between the visitors and each node.
+    pub(crate) fn behind(mut self, front: impl Fn(SocketAddr) -> SocketAddr) -> Self {
+        self.fronts = self.fronts.into_iter().map(front).collect();
+        self
+    }
+
+    fn add(&mut self, site: Site) {
+        self.fronts.push(site.address());
+        self.nodes.push(Node::start(site));
+    }
+
+    /// Where visitors find the nodes.
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.fronts
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn admin_key(&self) -> &'static str {
+        ADMIN_KEY
+    }
+
+    /// `kill -9`, `meanwhile`, and a new start.
+    pub(crate) fn kill(&self, node: usize, recorder: &Recorder, meanwhile: impl FnOnce()) {
+        let mut server = self.nodes[node].server();
+        self.note(recorder, node, Kind::Killed, Turn::On);
+        if let Some(server) = server.take() {
+            server.kill();
+        }
+        meanwhile();
+        *server = Some(self.nodes[node].site.start());
+        self.note(recorder, node, Kind::Killed, Turn::Off);
+    }
+
+    /// `SIGSTOP`, `meanwhile`, and `SIGCONT`.
+    pub(crate) fn stop(&self, node: usize, recorder: &Recorder, meanwhile: impl FnOnce()) {
+        let server = self.nodes[node].server();
+        let server = server.as_ref().expect("a node runs unless it is killed");
+        self.note(recorder, node, Kind::Stopped, Turn::On);
+        server.freeze();
+        meanwhile();
+        server.thaw();
+        self.note(recorder, node, Kind::Stopped, Turn::Off);
+    }
+
+    /// What befalls a node that keeps the line befalls the line.
+    fn note(&self, recorder: &Recorder, node: usize, kind: Kind, turn: Turn) {
+        recorder.fault(kind, Target::Node(node), turn);
+        if self.keeping == Keeping::Apart {
+            recorder.fault(kind, Target::Store, turn);
+        }
+    }
+}
+
+impl Node {
+    fn start(site: Site) -> Self {
+        let site = site.with_flag("--admin-key", ADMIN_KEY);
+        let server = Mutex::new(Some(site.start()));
+        Self { site, server }
+    }
+
+    fn server(&self) -> MutexGuard<'_, Option<Server>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The policy as a section of the settings.
+fn settings(policy: &Policy) -> String {
+    let mut text = String::from("[rooms.main]\n");
+    let counts = [("batch", policy.batch), ("active_max", policy.active_max)];
+    for (name, count) in counts {
+        if let Some(count) = count {
+            text += &format!("{name} = {count}\n");
+        }
+    }
+    for (name, span) in [
+        ("every", policy.every),
+        ("pass_ttl", policy.pass_ttl),
+        ("pass_max", policy.pass_max),
+        ("presence_ttl", policy.presence_ttl),
+        ("missed_turn_ttl", policy.missed_turn_ttl),
+    ] {
+        text += &format!("{name} = \"{}ms\"\n", span.as_millis());
+    }
+    text
+}
