@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use ropeline_core::{Claims, FieldError, Pass, Policy, RoomId, Timestamp};
 use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
@@ -59,8 +60,11 @@ pub(crate) struct Parts {
 }
 
 /// Digest of the operator's key: comparing digests takes the same time for every wrong key.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AdminKeyDigest([u8; 32]);
+
+/// Before a digest that is written down.
+const DIGEST_KIND: &str = "sha256:";
 
 impl AdminKeyDigest {
     pub(crate) fn of(key: &str) -> Self {
@@ -69,6 +73,17 @@ impl AdminKeyDigest {
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The digest as nodes share it.
+    pub(crate) fn to_text(&self) -> String {
+        format!("{DIGEST_KIND}{}", BASE64.encode(self.0))
+    }
+
+    /// The digest of such a text.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let bytes = BASE64.decode(text.strip_prefix(DIGEST_KIND)?).ok()?;
+        bytes.try_into().ok().map(Self)
     }
 
     pub(crate) fn matches(&self, key: &str) -> bool {

@@ -1,5 +1,6 @@
 //! From settings to a server that answers.
 
+mod admin_key;
 mod error;
 mod keys;
 mod offline;
@@ -21,10 +22,10 @@ pub(crate) use self::store::Opened;
 pub use self::{
     error::StartError,
     offline::Offline,
-    started::{NewAdminKey, RoomNote, Started, StartedRoom},
+    started::{AdminKeyNote, NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{
-    keys::{admin_key, follow_keys, follow_logins},
+    keys::Keys,
     rooms::{apply_section, open_to_others, warn_of_missing_logins},
 };
 use crate::{
@@ -37,7 +38,7 @@ use crate::{
     queue::{Cookies, LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
-    token::KeyFile,
+    shared::Sharing,
 };
 
 /// How often a look is taken at the rooms.
@@ -52,6 +53,7 @@ pub struct Ready {
     cors_origins: Vec<String>,
     public_url: Option<PublicUrl>,
     followed: Vec<Followed>,
+    sharing: Option<Sharing>,
     started: Started,
 }
 
@@ -68,11 +70,20 @@ impl Ready {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StartError> {
-        let Opened { store, warnings } = opened;
-        KeyFile::open_or_create(&settings.data, clock.now())?;
-        let (keys, mut followed) = follow_keys(&settings.data)?;
-        let logins = follow_logins(&settings.login, &mut followed)?;
-        let (admin_key, new_admin_key) = admin_key(&settings)?;
+        let Opened {
+            store,
+            shared,
+            mut warnings,
+        } = opened;
+        let Keys {
+            signing: keys,
+            logins,
+            operators,
+            followed,
+            sharing,
+        } = keys::open(&settings, shared, &clock).await?;
+        warnings.extend(operators.warning);
+        let admin_key = operators.digest;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
             let started = apply_section(&*store, room, section).await;
@@ -121,7 +132,7 @@ impl Ready {
             data: settings.data.clone(),
             store: settings.store.clone(),
             warnings,
-            new_admin_key,
+            admin_key: operators.note,
             rooms,
             open_to_others: open_to_others(&app, address),
         };
@@ -138,6 +149,7 @@ impl Ready {
             cors_origins,
             public_url,
             followed,
+            sharing,
             started,
         })
     }
@@ -162,9 +174,16 @@ impl Ready {
             cors_origins,
             public_url,
             followed,
+            sharing,
             ..
         } = self;
         let tasks = Tasks::new();
+        if let Some(sharing) = sharing {
+            let stopping = tasks.stopping();
+            tasks.spawn(async move {
+                stopping.run_until_cancelled(sharing.run()).await;
+            });
+        }
         let stopping = tasks.stopping();
         tasks.spawn(async move {
             stopping.run_until_cancelled(follow(followed)).await;

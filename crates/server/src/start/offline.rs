@@ -5,10 +5,15 @@ use std::sync::Arc;
 use ropeline_core::{Claims, FORMAT, LANE_MAIN, Ordinal, RoomId, Timestamp, View, Visitor};
 use ropeline_store::{Clock, Store, StoreError};
 
-use super::{error::StartError, rooms::apply_section, store};
+use super::{
+    error::StartError,
+    keys,
+    rooms::apply_section,
+    store::{self, Opened},
+};
 use crate::{
     config::Settings,
-    token::{ISSUER, KeyError, KeyFile, KeyRing},
+    token::{ISSUER, KeyRing},
 };
 
 /// The store that the settings name, and the keys that sign its tokens.
@@ -16,19 +21,15 @@ use crate::{
 pub struct Offline {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    keys: KeyRing,
+    keys: Arc<KeyRing>,
     token_ttl_s: u64,
 }
 
 impl Offline {
     /// Opens the store and the keys as a server would; an embedded store must have no server then.
     pub async fn open(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let store = store::open(settings, &clock).await?.store;
-        let keys = KeyFile::open_or_create(&settings.data, clock.now())?;
-        let keys = keys.ring().map_err(|cause| KeyError::Malformed {
-            path: KeyFile::path(&settings.data),
-            cause,
-        })?;
+        let Opened { store, shared, .. } = store::open(settings, &clock).await?;
+        let keys = keys::signing(settings, shared, &clock).await?;
         Ok(Self {
             store,
             clock,

@@ -7,6 +7,7 @@ use ropeline_store::{Clock, EmbeddedStore, OpenError, RedisStore, RedisUrl, Stor
 use super::StartError;
 use crate::{
     config::{GateRule, Settings, StoreChoice},
+    shared::SharedTexts,
     token::random,
 };
 
@@ -26,6 +27,8 @@ const PAUSES: Pauses = Pauses {
 /// A store that is ready.
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
+    /// Where its nodes share their keys, if there may be others.
+    pub(crate) shared: Option<Arc<dyn SharedTexts>>,
     /// What an operator must hear of.
     pub(crate) warnings: Vec<String>,
 }
@@ -45,17 +48,25 @@ pub(super) async fn open(
                 .to_owned(),
         );
     }
-    let store: Arc<dyn Store> = match &settings.store {
-        StoreChoice::Embedded => Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(clock))?),
+    let (store, shared): (Arc<dyn Store>, Option<Arc<dyn SharedTexts>>) = match &settings.store {
+        StoreChoice::Embedded => {
+            let store = EmbeddedStore::open(&settings.data, Arc::clone(clock))?;
+            (Arc::new(store), None)
+        }
         StoreChoice::Redis(url) => {
             make_directory(settings)?;
             let open = async || RedisStore::open(url, Arc::clone(clock)).await;
-            let store = await_redis(url, PAUSES, open).await?;
+            let store = Arc::new(await_redis(url, PAUSES, open).await?);
             warnings.extend_from_slice(store.warnings());
-            Arc::new(store)
+            let shared: Arc<dyn SharedTexts> = Arc::clone(&store) as _;
+            (store, Some(shared))
         }
     };
-    Ok(Opened { store, warnings })
+    Ok(Opened {
+        store,
+        shared,
+        warnings,
+    })
 }
 
 /// Keys and the audit log are on the disk of each node.

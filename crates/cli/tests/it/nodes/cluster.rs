@@ -4,6 +4,7 @@ use std::{
     fs,
     net::SocketAddr,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use ropeline_core::Policy;
@@ -12,7 +13,7 @@ use ropeline_testing::history::{Kind, Recorder, Target, Turn};
 use crate::process::{Server, Site};
 
 /// One key for all, as behind one address.
-const ADMIN_KEY: &str = "the-admin-key-of-all-nodes";
+pub(crate) const ADMIN_KEY: &str = "the-admin-key-of-all-nodes";
 
 pub(crate) struct Cluster {
     nodes: Vec<Node>,
@@ -25,6 +26,8 @@ pub(crate) struct Cluster {
 enum Keeping {
     /// In each node's own files.
     Apart,
+    /// In one Redis for all.
+    Shared,
 }
 
 struct Node {
@@ -57,6 +60,19 @@ impl Cluster {
         cluster
     }
 
+    /// Nodes on one Redis.
+    pub(crate) fn sharing(redis: &str, policy: &Policy, nodes: usize) -> Self {
+        let mut cluster = Self {
+            nodes: Vec::new(),
+            fronts: Vec::new(),
+            keeping: Keeping::Shared,
+        };
+        for _ in 0..nodes {
+            cluster.add(Site::new(&settings(policy)).with_flag("--store", redis));
+        }
+        cluster
+    }
+
     /// With something between the visitors and each node.
     pub(crate) fn behind(mut self, front: impl Fn(SocketAddr) -> SocketAddr) -> Self {
         self.fronts = self.fronts.into_iter().map(front).collect();
@@ -75,10 +91,6 @@ impl Cluster {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    pub(crate) fn admin_key(&self) -> &'static str {
-        ADMIN_KEY
     }
 
     /// `kill -9`, `meanwhile`, and a new start.
@@ -127,21 +139,18 @@ impl Node {
 
 /// The policy as a section of the settings.
 fn settings(policy: &Policy) -> String {
-    let mut text = String::from("[rooms.main]\n");
-    let counts = [("batch", policy.batch), ("active_max", policy.active_max)];
-    for (name, count) in counts {
-        if let Some(count) = count {
-            text += &format!("{name} = {count}\n");
-        }
-    }
-    for (name, span) in [
-        ("every", policy.every),
-        ("pass_ttl", policy.pass_ttl),
-        ("pass_max", policy.pass_max),
-        ("presence_ttl", policy.presence_ttl),
-        ("missed_turn_ttl", policy.missed_turn_ttl),
-    ] {
-        text += &format!("{name} = \"{}ms\"\n", span.as_millis());
-    }
-    text
+    let count = |name: &str, count: Option<u64>| Some(format!("{name} = {}", count?));
+    let span = |name: &str, span: Duration| Some(format!("{name} = \"{}ms\"", span.as_millis()));
+    let lines = [
+        Some("[rooms.main]".to_owned()),
+        count("batch", policy.batch),
+        count("active_max", policy.active_max),
+        span("every", policy.every),
+        span("pass_ttl", policy.pass_ttl),
+        span("pass_max", policy.pass_max),
+        span("presence_ttl", policy.presence_ttl),
+        span("missed_turn_ttl", policy.missed_turn_ttl),
+    ];
+    let lines: Vec<_> = lines.into_iter().flatten().collect();
+    lines.join("\n")
 }

@@ -51,6 +51,7 @@ impl Site {
         let store = Arc::new(Cut::new(store, Arc::clone(&any_clock)));
         let opened = Opened {
             store: Arc::clone(&store) as Arc<dyn Store>,
+            shared: None,
             warnings: Vec::new(),
         };
         let runtime = Runtime::new().unwrap();

@@ -10,9 +10,12 @@ use std::{
 use ropeline_core::Timestamp;
 use thiserror::Error;
 
-use super::{KEYS_MAX, KeyFile, StoredKey, secret};
+use super::{KEYS_MAX, KeyFile};
 
 const FILE: &str = "keys.json";
+/// Held by whoever reads the keys in order to write them, so that a server and a command on the same directory
+/// never undo each other's changes.
+const LOCK: &str = "keys.lock";
 
 /// Why the keys could not be read or written, worded for the operator.
 #[derive(Debug, Error)]
@@ -63,10 +66,7 @@ impl KeyFile {
         if Self::path(directory).exists() {
             return Self::open(directory);
         }
-        let file = Self {
-            visitor_secret: secret(),
-            keys: vec![StoredKey::new(now)],
-        };
+        let file = Self::new(now);
         file.save(directory)?;
         Ok(file)
     }
@@ -82,22 +82,61 @@ impl KeyFile {
         if metadata.permissions().mode() & 0o077 != 0 {
             return Err(KeyError::Exposed { path });
         }
-        let text = std::fs::read(&path).map_err(io)?;
-        let malformed = |cause: String| KeyError::Malformed {
-            path: path.clone(),
-            cause,
+        let text = std::fs::read_to_string(&path).map_err(io)?;
+        Self::from_text(&text).map_err(|cause| KeyError::Malformed { path, cause })
+    }
+
+    /// Changes the keys of a data directory, while nobody else does.
+    pub fn change<T>(
+        directory: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, KeyError>,
+    ) -> Result<T, KeyError> {
+        let _lock = lock_keys(directory)?;
+        let mut keys = Self::open(directory)?;
+        let answer = change(&mut keys)?;
+        keys.save(directory)?;
+        Ok(answer)
+    }
+
+    /// Adds these keys to those of a data directory, if it has any, and says what there is then.
+    pub(crate) fn keep(&self, directory: &Path) -> Result<Self, KeyError> {
+        let _lock = lock_keys(directory)?;
+        let before = Self::find(directory)?;
+        let keys = match &before {
+            Some(before) => self.merge(before),
+            None => self.clone(),
         };
-        let file: Self = serde_json::from_slice(&text).map_err(|e| malformed(e.to_string()))?;
-        file.ring().map_err(malformed)?;
-        Ok(file)
+        if before.as_ref() != Some(&keys) {
+            keys.save(directory)?;
+        }
+        Ok(keys)
+    }
+
+    /// The keys of a data directory, if it has any.
+    pub(crate) fn find(directory: &Path) -> Result<Option<Self>, KeyError> {
+        match Self::open(directory) {
+            Err(KeyError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            keys => keys.map(Some),
+        }
     }
 
     /// Writes the keys so that at any instant the old or the new file is there as a whole.
-    pub fn save(&self, directory: &Path) -> Result<(), KeyError> {
+    fn save(&self, directory: &Path) -> Result<(), KeyError> {
         let path = Self::path(directory);
-        let text = serde_json::to_vec_pretty(self).expect("keys are plain data");
-        write_secret(&path, &text).map_err(|cause| KeyError::Io { path, cause })
+        write_secret(&path, self.to_text().as_bytes()).map_err(|cause| KeyError::Io { path, cause })
     }
+}
+
+/// The lock on the keys of a directory, until it is dropped.
+pub(crate) fn lock_keys(directory: &Path) -> Result<File, KeyError> {
+    let path = directory.join(LOCK);
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false).mode(0o600);
+    let locked = options.open(&path).and_then(|file| {
+        file.lock()?;
+        Ok(file)
+    });
+    locked.map_err(|cause| KeyError::Io { path, cause })
 }
 
 /// Writes a file that only its owner may read, as a whole or not at all.
