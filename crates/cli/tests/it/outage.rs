@@ -1,7 +1,7 @@
 //! A Redis that is away: those who wait go on waiting, nobody new is promised anything, and the gate does as
 //! it was told.
 
-use std::time::Duration;
+use std::{fs, thread, time::Duration};
 
 use ropeline_testing::{
     Persistence, TestRedis,
@@ -250,13 +250,16 @@ fn a_server_that_was_started_before_its_redis_serves_when_that_is_there() {
     let mut redis = TestRedis::start();
     let site = Site::new(&format!("store = '{}'\n{STILL_ROOM}", redis.url()));
     redis.kill();
-    let server = std::thread::scope(|scope| {
+    let log = site.data().with_file_name("stderr");
+    let server = thread::scope(|scope| {
         let server = scope.spawn(|| site.start());
-        std::thread::sleep(Duration::from_secs(1));
+        until(NOTICE_MAX, "it waits", || {
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            said.contains("waiting for the store").then_some(())
+        });
         redis.start_again();
         server.join().expect("it is ready in the end")
     });
-    assert!(server.stderr().contains("waiting for the store"));
     token_of(&mut server.client(), "ann");
     let shown = server.stdout();
     let store = format!("store       redis://127.0.0.1:{}", redis.port());
