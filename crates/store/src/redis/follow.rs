@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use ropeline_core::{Command, Timestamp};
+use ropeline_core::Command;
 
 use super::{
     Inner,
-    picture::{Looked, RoomNode},
+    picture::{Asked, Looked, RoomNode},
     transit::{Failed, Known, Transit},
 };
 use crate::StoreError;
@@ -21,11 +21,14 @@ const FOLLOW: Duration = Duration::from_millis(200);
 const IDLE: Duration = Duration::from_secs(2);
 /// Nobody has looked at a room for a while after this.
 const IDLE_AFTER: Duration = Duration::from_secs(10);
+/// A look is noted this long after the last, so that those who poll do not all write to the same word.
+const LOOK_NOTED: Duration = Duration::from_secs(1);
 /// Between two looks there is at least this.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
-/// While Redis is away it is tried this often, and half as often after each failure.
-const RETRY_MIN: Duration = Duration::from_millis(100);
-const RETRY_MAX: Duration = Duration::from_secs(1);
+/// While Redis is away it is tried this often, and half as often after each failure; but every node must have
+/// merged what it knows before joins, which are held for a second after the first merge, go on.
+const RETRY_MIN: Duration = Duration::from_millis(50);
+const RETRY_MAX: Duration = Duration::from_millis(300);
 /// Marks that one call takes at the most.
 const MARKS_PER_CALL: usize = 500;
 /// Places set aside that are read at once.
@@ -35,8 +38,8 @@ impl Transit {
     /// Makes the picture of a room as new as the store is.
     pub(super) async fn follow(&self, room: &RoomNode) -> Result<(), Failed> {
         match self.look(&self.feed, room, Known::Picture).await? {
-            Some((looked, asked_at)) if !room.must_merge(&looked) => {
-                self.show(room, looked, asked_at).await;
+            Some((looked, asked)) if !room.must_merge(&looked) => {
+                self.show(room, looked, asked).await;
                 Ok(())
             }
             None if room.view().is_none() => {
@@ -60,13 +63,13 @@ impl Transit {
     }
 
     /// Publishes what was looked at.
-    pub(super) async fn show(&self, room: &RoomNode, looked: Looked, asked_at: Timestamp) {
+    pub(super) async fn show(&self, room: &RoomNode, looked: Looked, asked: Asked) {
         let aside = if looked.is_snapshot() {
             self.asides(room).await
         } else {
             Vec::new()
         };
-        room.publish(&looked, asked_at, &aside);
+        room.publish(&looked, asked, &aside);
     }
 
     /// Those that are aside now. What cannot be read is left out: only leases depend on it.
@@ -167,7 +170,11 @@ impl Inner {
     /// Somebody looks at a room; one that was idle is followed at once.
     pub(super) fn look_at(&self, room: &RoomNode) {
         let now = self.transit.clock.now();
-        if now.since(room.look_at(now)) > IDLE_AFTER {
+        let unseen = now.since(room.last_looked_at());
+        if unseen > LOOK_NOTED {
+            room.note_look(now);
+        }
+        if unseen > IDLE_AFTER {
             room.nudge.notify_one();
         }
     }

@@ -8,25 +8,10 @@ use std::{
     time::Duration,
 };
 
-use ropeline_core::{Identity, Policy};
 use ropeline_testing::history::{Outcome, Record};
 
-use super::{chaos::befall, cluster::Cluster, plan::Manners, run::Scene, visitor};
+use super::{chaos::befall, cluster::Cluster, plan::Manners, policy, run::Scene, visitor};
 use crate::liar::{self, Fate};
-
-pub(super) fn policy() -> Policy {
-    Policy {
-        every: Duration::from_millis(500),
-        batch: Some(20),
-        active_max: Some(40),
-        pass_ttl: Duration::from_secs(3),
-        pass_max: Duration::ZERO,
-        presence_ttl: Duration::from_secs(4),
-        missed_turn_ttl: Duration::from_secs(5),
-        waiting_max: 100_000,
-        identity: Identity::Open,
-    }
-}
 
 #[test]
 fn one_node_keeps_every_promise_however_often_it_dies() {
@@ -39,6 +24,7 @@ fn one_node_keeps_every_promise_however_often_it_dies() {
     let outcome = scene.play(&cluster, |crowd| {
         befall(&cluster, crowd, Duration::from_secs(8));
     });
+    println!("{}", outcome.summary());
     outcome.judge("one-node");
     assert_eq!(outcome.count(visitor::Fate::Here), 0, "{:?}", outcome.fates);
     assert!(
@@ -67,6 +53,7 @@ fn answers_that_are_lost_on_the_way_cost_nobody_anything() {
     };
     let cluster = Cluster::alone(&scene.policy).behind(lossy);
     let outcome = scene.play(&cluster, |_| {});
+    println!("{}", outcome.summary());
     outcome.judge("lost-answers");
     let unknown = |record: &&Record| record.outcome == Outcome::Unknown;
     let unknown = outcome.history.records.iter().filter(unknown).count();

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use ropeline_testing::history::{Rule, check};
 
-use super::{alone::policy, cluster::Cluster, plan::Manners, run::Scene};
+use super::{cluster::Cluster, plan::Manners, policy, run::Scene};
 
 #[test]
 fn two_nodes_without_a_store_between_them_are_caught() {

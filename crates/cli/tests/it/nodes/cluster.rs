@@ -4,6 +4,7 @@ use std::{
     fs,
     net::SocketAddr,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use ropeline_core::Policy;
@@ -12,7 +13,7 @@ use ropeline_testing::history::{Kind, Recorder, Target, Turn};
 use crate::process::{Server, Site};
 
 /// One key for all, as behind one address.
-const ADMIN_KEY: &str = "the-admin-key-of-all-nodes";
+pub(crate) const ADMIN_KEY: &str = "the-admin-key-of-all-nodes";
 
 pub(crate) struct Cluster {
     nodes: Vec<Node>,
@@ -25,6 +26,8 @@ pub(crate) struct Cluster {
 enum Keeping {
     /// In each node's own files.
     Apart,
+    /// In one Redis for all.
+    Shared,
 }
 
 struct Node {
@@ -40,21 +43,37 @@ impl Cluster {
 
     /// Nodes that take each other's tokens, and each keep a line of their own.
     pub(crate) fn apart(policy: &Policy, nodes: usize) -> Self {
+        let site = || Site::new(&settings(policy));
+        Self::of(Keeping::Apart, nodes, site)
+    }
+
+    /// Nodes on one Redis.
+    pub(crate) fn sharing(redis: &str, policy: &Policy, nodes: usize) -> Self {
+        let site = || Site::new(&settings(policy)).with_flag("--store", redis);
+        Self::of(Keeping::Shared, nodes, site)
+    }
+
+    fn of(keeping: Keeping, nodes: usize, site: impl Fn() -> Site) -> Self {
         let mut cluster = Self {
             nodes: Vec::new(),
             fronts: Vec::new(),
-            keeping: Keeping::Apart,
+            keeping,
         };
         for _ in 0..nodes {
-            let site = Site::new(&settings(policy));
-            if let Some(first) = cluster.nodes.first() {
-                fs::create_dir(site.data()).expect("a fresh site");
-                let keys = |site: &Site| site.data().join("keys.json");
-                fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
-            }
-            cluster.add(site);
+            cluster.add(site());
         }
         cluster
+    }
+
+    /// Starts a node with the signing keys of the first.
+    fn add(&mut self, site: Site) {
+        if let Some(first) = self.nodes.first() {
+            fs::create_dir(site.data()).expect("a fresh site");
+            let keys = |site: &Site| site.data().join("keys.json");
+            fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
+        }
+        self.fronts.push(site.address());
+        self.nodes.push(Node::start(site));
     }
 
     /// With something between the visitors and each node.
@@ -63,9 +82,13 @@ impl Cluster {
         self
     }
 
-    fn add(&mut self, site: Site) {
-        self.fronts.push(site.address());
-        self.nodes.push(Node::start(site));
+    /// A record that knows where the line is kept.
+    pub(crate) fn recorder(&self, policy: &Policy) -> Recorder {
+        let recorder = Recorder::start(policy.clone());
+        match self.keeping {
+            Keeping::Apart => recorder,
+            Keeping::Shared => recorder.with_shared_store(),
+        }
     }
 
     /// Where visitors find the nodes.
@@ -75,10 +98,6 @@ impl Cluster {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    pub(crate) fn admin_key(&self) -> &'static str {
-        ADMIN_KEY
     }
 
     /// `kill -9`, `meanwhile`, and a new start.
@@ -127,21 +146,18 @@ impl Node {
 
 /// The policy as a section of the settings.
 fn settings(policy: &Policy) -> String {
-    let mut text = String::from("[rooms.main]\n");
-    let counts = [("batch", policy.batch), ("active_max", policy.active_max)];
-    for (name, count) in counts {
-        if let Some(count) = count {
-            text += &format!("{name} = {count}\n");
-        }
-    }
-    for (name, span) in [
-        ("every", policy.every),
-        ("pass_ttl", policy.pass_ttl),
-        ("pass_max", policy.pass_max),
-        ("presence_ttl", policy.presence_ttl),
-        ("missed_turn_ttl", policy.missed_turn_ttl),
-    ] {
-        text += &format!("{name} = \"{}ms\"\n", span.as_millis());
-    }
-    text
+    let count = |name: &str, count: Option<u64>| Some(format!("{name} = {}", count?));
+    let span = |name: &str, span: Duration| Some(format!("{name} = \"{}ms\"", span.as_millis()));
+    let lines = [
+        Some("[rooms.main]".to_owned()),
+        count("batch", policy.batch),
+        count("active_max", policy.active_max),
+        span("every", policy.every),
+        span("pass_ttl", policy.pass_ttl),
+        span("pass_max", policy.pass_max),
+        span("presence_ttl", policy.presence_ttl),
+        span("missed_turn_ttl", policy.missed_turn_ttl),
+    ];
+    let lines: Vec<_> = lines.into_iter().flatten().collect();
+    lines.join("\n")
 }

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread, time::Duration};
 
 use ropeline_core::Policy;
-use ropeline_testing::history::{At, History, Op, Question, Recorder, Rule, Violation, check};
+use ropeline_testing::history::{At, History, Op, Question, Rule, Violation, check};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{
-    cluster::Cluster,
+    cluster::{ADMIN_KEY, Cluster},
     crowd::Crowd,
     plan::{Manners, Plan},
     visitor::{Fate, Visitor},
@@ -38,16 +38,16 @@ pub(crate) struct Outcome {
 impl Scene {
     /// Plays it on a cluster, while `trouble` happens.
     pub(crate) fn play(&self, cluster: &Cluster, trouble: impl FnOnce(&Crowd) + Send) -> Outcome {
-        let recorder = Recorder::start(self.policy.clone());
+        let recorder = cluster.recorder(&self.policy);
         let crowd = Crowd::new(recorder, cluster.addresses(), self.over_after);
         let crowd = Arc::new(crowd);
         let runtime = Runtime::new().expect("a runtime");
         let (fates, drained_at) = thread::scope(|scope| {
             let trouble = scope.spawn(|| trouble(&crowd));
-            let visitors = runtime.block_on(self.visit(&crowd, cluster.admin_key()));
+            let visitors = runtime.block_on(self.visit(&crowd));
             trouble.join().expect("trouble goes as planned");
             let drained_at = crowd.recorder.now();
-            let visitors = runtime.block_on(drain(&crowd, visitors, cluster.admin_key()));
+            let visitors = runtime.block_on(drain(&crowd, visitors));
             (count_fates(&visitors), drained_at)
         });
         drop(runtime);
@@ -58,7 +58,7 @@ impl Scene {
         }
     }
 
-    async fn visit(&self, crowd: &Arc<Crowd>, admin_key: &'static str) -> Vec<Visitor> {
+    async fn visit(&self, crowd: &Arc<Crowd>) -> Vec<Visitor> {
         let mut visits = JoinSet::new();
         for number in 0..self.manners.visitors {
             let plan = Plan::draw(&self.manners);
@@ -66,22 +66,22 @@ impl Scene {
             visits.spawn(visitor.visit());
         }
         let mut audits = JoinSet::new();
-        audits.spawn(audit_on_and_on(Arc::clone(crowd), admin_key));
+        audits.spawn(audit_on_and_on(Arc::clone(crowd)));
         let visitors = visits.join_all().await;
         audits.shutdown().await;
         visitors
     }
 }
 
-async fn audit_on_and_on(crowd: Arc<Crowd>, admin_key: &'static str) {
+async fn audit_on_and_on(crowd: Arc<Crowd>) {
     loop {
-        audit(&crowd, admin_key).await;
+        audit(&crowd).await;
         tokio::time::sleep(AUDIT_EVERY).await;
     }
 }
 
 /// Asks for everybody who may still have a place, and then audits until two say the same.
-async fn drain(crowd: &Arc<Crowd>, visitors: Vec<Visitor>, admin_key: &str) -> Vec<Visitor> {
+async fn drain(crowd: &Arc<Crowd>, visitors: Vec<Visitor>) -> Vec<Visitor> {
     let mut last = JoinSet::new();
     for visitor in visitors {
         last.spawn(visitor.show_up());
@@ -90,7 +90,7 @@ async fn drain(crowd: &Arc<Crowd>, visitors: Vec<Visitor>, admin_key: &str) -> V
     let mut before = None;
     for _ in 0..CALM_AUDITS_MAX {
         tokio::time::sleep(CALM).await;
-        let counts = audit(crowd, admin_key).await;
+        let counts = audit(crowd).await;
         if counts.is_some() && counts == before {
             break;
         }
@@ -99,7 +99,7 @@ async fn drain(crowd: &Arc<Crowd>, visitors: Vec<Visitor>, admin_key: &str) -> V
     visitors
 }
 
-async fn audit(crowd: &Crowd, admin_key: &str) -> Option<ropeline_testing::history::Counts> {
+async fn audit(crowd: &Crowd) -> Option<ropeline_testing::history::Counts> {
     let question = Question {
         client: usize::MAX,
         node: crowd.pick(),
@@ -111,7 +111,7 @@ async fn audit(crowd: &Crowd, admin_key: &str) -> Option<ropeline_testing::histo
     let (record, _) = crowd
         .ask(question, |client, base| {
             let request = client.get(format!("{base}/api/v1/admin/rooms/main/stats"));
-            request.bearer_auth(admin_key)
+            request.bearer_auth(ADMIN_KEY)
         })
         .await?;
     record.counts
@@ -133,15 +133,8 @@ impl Outcome {
     /// Holds the record against every rule; one that is broken fails the test and leaves the record behind.
     #[track_caller]
     pub(crate) fn judge(&self, name: &str) {
-        let started = crate::wait::Stopwatch::start();
         let broken = check(&self.history);
-        println!(
-            "{name}: {} records judged in {:.1?}",
-            self.history.records.len(),
-            started.elapsed()
-        );
         if broken.is_empty() {
-            println!("{name}: {}", self.summary());
             return;
         }
         let path = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -160,7 +153,8 @@ impl Outcome {
         );
     }
 
-    fn summary(&self) -> String {
+    /// In a few words.
+    pub(crate) fn summary(&self) -> String {
         let end = self.history.records.iter().map(|record| record.t1).max();
         format!(
             "{} answers and {} turns of fortune in {:.1?}; {:?}",
