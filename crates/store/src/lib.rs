@@ -4,11 +4,13 @@
 //! [`EmbeddedStore`] keeps the rooms of one process in its memory and in a file; [`RedisStore`] keeps them on a
 //! Redis that any number of processes share.
 
+mod carry;
 mod clock;
 mod embedded;
 mod redis;
 mod store;
 
+pub use carry::{CarryError, Freeze, Inventory, Named, Over, Stage, carry};
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
 pub use redis::{RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached};

@@ -29,13 +29,15 @@ use tokio::runtime::Runtime;
 
 pub(crate) use self::{args::ImportArgs, trouble::ImportTrouble};
 use self::{rejects::Rejects, table::Table, taking::Import, tokens::Tokens};
-use crate::{failure::Failure, output::note, units::grouped};
+use crate::{failure::Failure, logging, output::note, units::grouped};
 
 /// Rows of one transition: few enough that a store which serves others meanwhile is not held up.
 const BATCH: usize = 500;
 
 pub(crate) fn run(args: &ImportArgs, overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
+    // A store that is waited for says so in the log.
+    logging::start(&settings.log);
     let rejects_at =
         |cause| file_trouble(args.rejected.as_deref().unwrap_or(Path::new("-")), cause);
     let mut rejects = Rejects::open(args.rejected.as_deref()).map_err(rejects_at)?;

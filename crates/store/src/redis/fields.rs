@@ -7,7 +7,7 @@ use ropeline_core::{
     Tick, Timestamp,
 };
 
-use super::wire::{Read, Unreadable};
+use super::wire::{Read, Unreadable, millis, state_word};
 
 /// The fields of a room's hash.
 #[derive(Debug)]
@@ -18,7 +18,11 @@ impl Fields {
         Self(fields)
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         let field = self.0.iter().find(|(field, _)| field == name);
         field.map(|(_, value)| value.as_str())
     }
@@ -32,7 +36,7 @@ impl Fields {
         self.maybe(name)?.ok_or(Unreadable(name))
     }
 
-    fn time(&self, name: &'static str) -> Read<Timestamp> {
+    pub(super) fn time(&self, name: &'static str) -> Read<Timestamp> {
         self.number(name).map(Timestamp)
     }
 
@@ -126,4 +130,87 @@ impl Fields {
             stayed_ms: self.number("stayed_ms")?,
         })
     }
+}
+
+/// The hash of a room that comes from another store, but for what its new server says of itself.
+pub(super) fn fields_of(header: &Header, inside_since: u64) -> Vec<(&'static str, String)> {
+    let (tick, presence, keys) = (header.tick, header.presence, header.keys);
+    let numbers = [
+        ("epoch", header.epoch.0),
+        ("paused", u64::from(header.paused)),
+        ("issued", header.issued.0),
+        ("head", header.head.0),
+        ("floor", header.floor.0),
+        ("base", header.base.0),
+        ("version", header.version),
+        ("tick_start", tick.start.0),
+        ("tick_admitted", tick.admitted),
+        ("tick_extra", tick.extra),
+        ("round", presence.number),
+        ("round_started", presence.started.0),
+        ("key_round", keys.number),
+        ("key_round_started", keys.started.0),
+        ("joins_held_until", header.joins_held_until.0),
+        ("imported_until", header.imported_until.0),
+        ("clock_last", header.clock.last().0),
+        ("inside_since", inside_since),
+    ];
+    let mut fields = vec![("state", state_word(header.state).to_owned())];
+    fields.extend(numbers.map(|(field, number)| (field, number.to_string())));
+    if let Some(lost) = header.lost {
+        fields.push(("lost_after", lost.after.0.to_string()));
+        fields.push(("lost_until", lost.until.0.to_string()));
+    }
+    fields.extend(header.digest.clone().map(|digest| ("digest", digest)));
+    fields.extend(policy_fields(&header.policy));
+    fields.extend(counter_fields(&header.counters));
+    fields
+}
+
+fn policy_fields(policy: &Policy) -> Vec<(&'static str, String)> {
+    let spans = [
+        ("every", policy.every),
+        ("pass_ttl", policy.pass_ttl),
+        ("pass_max", policy.pass_max),
+        ("presence_ttl", policy.presence_ttl),
+        ("missed_turn_ttl", policy.missed_turn_ttl),
+    ];
+    let counts = [
+        ("batch", policy.batch),
+        ("active_max", policy.active_max),
+        ("waiting_max", Some(policy.waiting_max)),
+    ];
+    let spans = spans.map(|(field, span)| (field, millis(span).to_string()));
+    let counts = counts.map(|(field, count)| Some((field, count?.to_string())));
+    let identity = ("identity", policy.identity.as_str().to_owned());
+    let present = counts.into_iter().flatten();
+    spans.into_iter().chain(present).chain([identity]).collect()
+}
+
+fn counter_fields(counters: &Counters) -> [(&'static str, String); 10] {
+    let Counters {
+        admitted,
+        departed,
+        expired,
+        finished,
+        left,
+        revoked,
+        stepped_over,
+        missed,
+        restored,
+        stayed_ms,
+    } = *counters;
+    [
+        ("admitted", admitted),
+        ("departed", departed),
+        ("expired", expired),
+        ("finished", finished),
+        ("left", left),
+        ("revoked", revoked),
+        ("stepped_over", stepped_over),
+        ("missed", missed),
+        ("restored", restored),
+        ("stayed_ms", stayed_ms),
+    ]
+    .map(|(field, count)| (field, count.to_string()))
 }

@@ -7,7 +7,7 @@ use ropeline_core::{Bits, View};
 use super::{
     encode::{Call, memory},
     picture::{Asked, Looked, RoomNode},
-    transit::{Failed, Known, Transit},
+    transit::{Failed, Known, Transit, frozen},
     wire::{Answer, Status},
 };
 use crate::StoreError;
@@ -55,6 +55,9 @@ impl Transit {
         let stored = looked.view();
         let known = known.unwrap_or_else(|| Arc::new(stored.clone()));
         let answer = self.merge(room, &known, &stored).await?;
+        if answer.status == Status::Frozen {
+            return Err(frozen(&room.name, answer));
+        }
         if answer.status == Status::Ok {
             let (before, after) = (stored.header.issued.0, known.header.issued.0);
             tracing::warn!(
@@ -63,7 +66,12 @@ impl Transit {
                 fenced = was_fenced,
                 "Redis was restarted or replaced; this node has told it what it knows"
             );
-            self.adopt(room).await?;
+            if let Some((looked, asked_at)) = self.look(&self.feed, room, Known::Nothing).await?
+                && !looked.is_fenced()
+            {
+                room.give_way_to(&looked);
+                self.show(room, looked, asked_at).await;
+            }
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! `transit` carries out commands, `pump` gathers those of a kind into one call, `follow` keeps the pictures fresh
 //! and settles on time, `heal` merges what the nodes know.
 
+mod carry;
 mod check;
 mod encode;
 mod fields;

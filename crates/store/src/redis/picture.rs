@@ -241,6 +241,23 @@ impl RoomNode {
         other || looked.is_fenced()
     }
 
+    /// Forgets a room that gave way to one which came from another store: a merge brings every other store to the
+    /// epoch that is known here, or to a later one.
+    pub(super) fn give_way_to(&self, looked: &Looked) {
+        let known = self.view();
+        if known.is_some_and(|known| looked.header.epoch < known.header.epoch) {
+            self.forget();
+        }
+    }
+
+    /// Forgets what is known of the room.
+    pub(super) fn forget(&self) {
+        self.picture.store(None);
+        self.acknowledged.store(0, Ordering::Release);
+        *lock(&self.confirmed) = Confirmed::default();
+        *lock(&self.marks) = Marks::default();
+    }
+
     /// Puts a picture in the place of an older one. What ended stays ended, so a newer answer may be laid over
     /// any picture of the same epoch between the version that was asked about and its own.
     pub(super) fn publish(&self, looked: &Looked, asked: Asked, aside: &[u64]) {

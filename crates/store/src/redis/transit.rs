@@ -16,7 +16,7 @@ use super::{
     picture::{Asked, Looked, RoomNode},
     wire::{Answer, Status, Unreadable},
 };
-use crate::{Clock, StoreError};
+use crate::{Clock, Freeze, StoreError};
 
 /// How long a caller waits while an answer is awaited, asked for again, or joins are held.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -224,7 +224,7 @@ impl Transit {
             }
             Status::Again => Ok(None),
             Status::Deleted => Err(Failed::Refused(StoreError::NoSuchRoom(room.name.clone()))),
-            Status::Frozen => Err(Failed::Frozen(frozen(&room.name))),
+            Status::Frozen => Err(frozen(&room.name, answer)),
         }
     }
 
@@ -255,6 +255,14 @@ pub(super) enum Known {
     Nothing,
 }
 
-fn frozen(room: &RoomId) -> StoreError {
-    StoreError::Unavailable(format!("the room {room} is being moved to another store").into())
+/// The refusal of a room that takes no change.
+pub(super) fn frozen(room: &RoomId, mut answer: Answer) -> Failed {
+    let why = match answer.rest.text() {
+        Ok(why) => Freeze::of_text(&why),
+        Err(unreadable) => return unreadable.into(),
+    };
+    Failed::Frozen(StoreError::Frozen {
+        room: room.clone(),
+        why,
+    })
 }

@@ -23,7 +23,7 @@
 --        5 ...        the command's own
 -- Returns { status, more, version, head, issued, room time, ... the command's own }
 --        status 'ok'; or, with nothing changed: 'missing' (no such hash), 'fenced' (written on another server),
---        'frozen' (being moved), 'deleted', 'held' (room time is followed by milliseconds to wait),
+--        'frozen' (being moved; room time is followed by why), 'deleted', 'held' (room time is followed by milliseconds to wait),
 --        'again' (a part was done; call again)
 
 local call = redis.call
@@ -571,6 +571,8 @@ local function merge(M, first)
   -- Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
   R.version = math.max(R.version, M.version)
   if first then R.joins_held_until = now + JOIN_HOLD_MS end
+  -- The empty room of this epoch gave way to this one when it came from another store.
+  if R.replaced == M.epoch then return true end
   -- A node without memory has made the room anew after all was lost; nobody has joined that one.
   local made_anew = R.fresh == 1 and M.epoch < R.epoch
   if M.epoch < R.epoch and not made_anew then return true end
@@ -634,7 +636,7 @@ local function open()
   clock = read_clock()
   take(call('HGETALL', ROOM))
   if not R.version then return answer('missing') end
-  if R.frozen then return answer('frozen') end
+  if R.frozen then return answer('frozen', false, R.frozen) end
   if string.match(R.server, '^%x+') ~= run_id() then return answer('fenced') end
   if R.state == 'deleted' then return answer('deleted') end
   advance_clock()
