@@ -11,8 +11,8 @@ use clap::{
 use ropeline_server::config::Overrides;
 
 use crate::{
-    config::ConfigCommand, health::HealthArgs, keys::KeysCommand, load::LoadCommand,
-    plan::PlanArgs, room::RoomArgs,
+    config::ConfigCommand, health::HealthArgs, import::ImportArgs, keys::KeysCommand,
+    load::LoadCommand, plan::PlanArgs, room::RoomArgs,
 };
 
 /// Ropeline, a self-hosted virtual waiting room.
@@ -48,6 +48,12 @@ pub(crate) enum Command {
     /// Send visitors to a server, and judge what they are answered
     #[command(subcommand)]
     Load(LoadCommand),
+    /// Take over the places of another queue, in the order of their rows
+    ///
+    /// Each line of the file is an object with userId, issuedAt and status, as one query exports it from a queue table;
+    /// docs/IMPORT.md has the queries. For each row that is taken over a line {"userId", "token"} is printed. The rows go
+    /// into the store itself: an embedded store needs its server stopped.
+    Import(ImportArgs),
     /// Ask a server whether it is ready; for scripts and container health checks
     Health(HealthArgs),
 }

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, io};
 use ropeline_core::plan::PlanError;
 use ropeline_server::config::ConfigErrors;
 
-use crate::{http::HttpError, room::Trouble};
+use crate::{http::HttpError, import::ImportTrouble, room::Trouble};
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -27,6 +27,8 @@ pub(crate) enum Failure {
     Crowd(String),
     /// A server did not do what an operator wanted.
     Room(Trouble),
+    /// Rows could not be read, or not be taken over.
+    Import(ImportTrouble),
     /// What was typed makes no sense, or was not confirmed.
     Usage(String),
     /// The terminal cannot be drawn on.
@@ -51,6 +53,7 @@ impl fmt::Display for Failure {
             Self::Http(error) => write!(f, "{error}"),
             Self::NotReady(text) | Self::Crowd(text) | Self::Usage(text) => f.write_str(text),
             Self::Room(trouble) => write!(f, "{trouble}"),
+            Self::Import(trouble) => write!(f, "{trouble}"),
             Self::Terminal(error) => write!(
                 f,
                 "this terminal cannot be drawn on: {error}\n`ropeline room watch | cat` prints lines instead."
@@ -62,6 +65,12 @@ impl fmt::Display for Failure {
 impl From<ConfigErrors> for Failure {
     fn from(errors: ConfigErrors) -> Self {
         Self::Settings(errors)
+    }
+}
+
+impl From<ImportTrouble> for Failure {
+    fn from(trouble: ImportTrouble) -> Self {
+        Self::Import(trouble)
     }
 }
 

@@ -1,11 +1,9 @@
 //! `ropeline keys`: the keys that sign queue tokens.
 
-use std::path::Path;
-
 use clap::Subcommand;
 use ropeline_server::{
-    config::{Overrides, Settings},
-    token::{KeyError, KeyFile},
+    config::{Overrides, Settings, StoreChoice},
+    token::KeyFile,
 };
 use ropeline_store::{Clock, SystemClock};
 
@@ -24,17 +22,18 @@ pub(crate) enum KeysCommand {
     },
 }
 
-/// A running server takes up a change within seconds.
+/// A running server takes up a change within seconds, and so do the others that share its store.
 pub(crate) fn run(command: &KeysCommand, overrides: &Overrides) -> Result<(), Failure> {
-    let directory = Settings::load(overrides)?.data;
+    let settings = Settings::load(overrides)?;
+    let directory = &settings.data;
     let now = SystemClock::start().now();
     let answer = match command {
-        KeysCommand::List => KeyFile::open(&directory).map(|keys| list(&keys)),
-        KeysCommand::Rotate => change(&directory, |keys| {
-            let kid = keys.rotate(now)?.to_owned();
-            Ok(format!("{kid} signs from now on\n"))
+        KeysCommand::List => KeyFile::open(directory).map(|keys| list(&keys)),
+        KeysCommand::Rotate => KeyFile::change(directory, |keys| {
+            let kid = keys.rotate(now)?;
+            Ok(format!("{kid} signs {}\n", from_when(&settings.store)))
         }),
-        KeysCommand::Retire { kid } => change(&directory, |keys| {
+        KeysCommand::Retire { kid } => KeyFile::change(directory, |keys| {
             keys.retire(kid)?;
             Ok(format!("{kid} is retired: its tokens are void\n"))
         }),
@@ -42,14 +41,11 @@ pub(crate) fn run(command: &KeysCommand, overrides: &Overrides) -> Result<(), Fa
     print(&answer.map_err(|error| Failure::Server(Box::new(error)))?)
 }
 
-fn change(
-    directory: &Path,
-    change: impl FnOnce(&mut KeyFile) -> Result<String, KeyError>,
-) -> Result<String, KeyError> {
-    let mut keys = KeyFile::open(directory)?;
-    let answer = change(&mut keys)?;
-    keys.save(directory)?;
-    Ok(answer)
+fn from_when(store: &StoreChoice) -> &'static str {
+    match store {
+        StoreChoice::Embedded => "from now on",
+        StoreChoice::Redis(_) => "as soon as every node has it, in about ten seconds",
+    }
 }
 
 fn list(keys: &KeyFile) -> String {

@@ -5,6 +5,7 @@ mod config;
 mod failure;
 mod health;
 mod http;
+mod import;
 mod keys;
 mod load;
 mod logging;
@@ -45,6 +46,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Keys(command) => keys::run(&command, &overrides),
         Command::Plan(args) => plan::run(&args),
         Command::Load(command) => load::run(command, &overrides),
+        Command::Import(args) => import::run(&args, &overrides),
         Command::Room(args) => room::run(args, &overrides),
         Command::Health(args) => health::run(args, &overrides),
     }

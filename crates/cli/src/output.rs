@@ -22,6 +22,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Says something beside the result, which is for a program.
+pub(crate) fn note(text: &str) {
+    complain(text.trim_end());
+}
+
 /// Says why the command failed.
 pub(crate) fn failure(failure: &Failure) -> ExitCode {
     complain(&format!("ropeline: {failure}"));

@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use ropeline_server::{
-    Ready, RoomNote, Started, StartedRoom,
+    AdminKeyNote, Ready, RoomNote, Started, StartedRoom,
     config::{AdminKey, Overrides, Settings, StoreChoice, summary},
 };
 use ropeline_store::SystemClock;
@@ -86,7 +86,7 @@ fn greeting(started: &Started) -> String {
         address,
         data,
         store,
-        new_admin_key,
+        admin_key,
         rooms,
         ..
     } = started;
@@ -123,12 +123,21 @@ fn greeting(started: &Started) -> String {
             }
         }
     }
-    if let Some(new) = new_admin_key {
-        line("admin key", &new.key);
-        line(
-            "",
-            &format!("kept in {}; not shown again", new.file.display()),
-        );
+    match admin_key {
+        AdminKeyNote::Known => {}
+        AdminKeyNote::New(new) => {
+            line("admin key", &new.key);
+            line(
+                "",
+                &format!("kept in {}; not shown again", new.file.display()),
+            );
+        }
+        AdminKeyNote::OfFirstNode => {
+            line(
+                "admin key",
+                "the one that the first node printed, kept in its data directory",
+            );
+        }
     }
     let here = BaseUrl::of_listener(*address);
     let api = here.join("/api/v1/queue");

@@ -88,7 +88,7 @@ impl RoomClock {
     }
 
     /// The latest room time that a transition has seen.
-    pub(crate) fn last(&self) -> Timestamp {
+    pub fn last(&self) -> Timestamp {
         self.last
     }
 

@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwap;
-use ropeline_core::{FieldError, Policy, RoomId, Timestamp};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use ropeline_core::{Claims, FieldError, Pass, Policy, RoomId, Timestamp};
 use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -19,7 +20,7 @@ use crate::{
     login::Logins,
     metrics::Metrics,
     pages::ReturnRule,
-    queue::Cookies,
+    queue::{Cookies, LastPasses, Outage},
     rate::Rates,
     token::KeyRing,
 };
@@ -52,11 +53,18 @@ pub(crate) struct Parts {
     pub(crate) returns: ReturnRule,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: AtomicBool,
+    /// What the gate does while the store is away.
+    pub(crate) outage: Outage,
+    /// Kept where the store is not this process's own, and may be away while people are inside.
+    pub(crate) passes: Option<LastPasses>,
 }
 
 /// Digest of the operator's key: comparing digests takes the same time for every wrong key.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AdminKeyDigest([u8; 32]);
+
+/// Before a digest that is written down.
+const DIGEST_KIND: &str = "sha256:";
 
 impl AdminKeyDigest {
     pub(crate) fn of(key: &str) -> Self {
@@ -65,6 +73,17 @@ impl AdminKeyDigest {
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The digest as nodes share it.
+    pub(crate) fn to_text(&self) -> String {
+        format!("{DIGEST_KIND}{}", BASE64.encode(self.0))
+    }
+
+    /// The digest of such a text.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let bytes = BASE64.decode(text.strip_prefix(DIGEST_KIND)?).ok()?;
+        bytes.try_into().ok().map(Self)
     }
 
     pub(crate) fn matches(&self, key: &str) -> bool {
@@ -95,6 +114,25 @@ impl App {
         self.store
             .view(room)
             .ok_or_else(|| ApiError::NoSuchRoom(room.clone()))
+    }
+
+    /// The pass of a token's place as this node last saw it, if it is still alive by room time.
+    pub(crate) fn seen_pass(&self, claims: &Claims, seen: &Seen) -> Option<Pass> {
+        let room_now = seen.view.now(self.now());
+        self.passes.as_ref()?.alive(claims, room_now)
+    }
+
+    /// Up to when a token's place counts as inside while the store is away, if it does.
+    pub(crate) fn lease(&self, claims: &Claims, seen: &Seen) -> Option<Timestamp> {
+        let place = (&claims.aud, claims.ord);
+        self.outage
+            .lease(&*self.store, place, &seen.view, self.now())
+    }
+
+    /// Takes note of one who was let through the gate without asking the store.
+    pub(crate) fn count_unchecked(&self) {
+        self.metrics.unchecked.inc();
+        self.outage.count(&self.store.health());
     }
 
     /// Whether a room of this policy could know its visitors on this server.

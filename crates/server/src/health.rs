@@ -25,10 +25,12 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     }
     match app.store.health() {
         Health::Up => Json(json!({"status": "ready", "degraded": []})),
-        Health::Down(reason) => Json(json!({
-            "status": "degraded",
-            "degraded": [{"part": "store", "reason": &*reason}],
-        })),
+        Health::Down(reason) => {
+            let mut degraded = vec![json!({"part": "store", "reason": &*reason})];
+            let gate = app.outage.said_of_gate();
+            degraded.extend(gate.map(|reason| json!({"part": "gate", "reason": reason})));
+            Json(json!({"status": "degraded", "degraded": degraded}))
+        }
     }
     .into_response()
 }

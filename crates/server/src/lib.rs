@@ -19,9 +19,13 @@ pub mod problems;
 mod queue;
 mod rate;
 mod router;
+mod shared;
 mod start;
 pub mod token;
 
 pub use login::LoginKeyError;
 pub use moment::Moment;
-pub use start::{NewAdminKey, Ready, RoomNote, StartError, Started, StartedRoom};
+pub use shared::SharedKeyError;
+pub use start::{
+    AdminKeyNote, NewAdminKey, Offline, Ready, RoomNote, StartError, Started, StartedRoom,
+};

@@ -24,6 +24,8 @@ pub(crate) struct Metrics {
     seconds: Histogram,
     connections: IntGauge,
     store_up: IntGauge,
+    /// Whom the gate let through without asking the store.
+    pub(crate) unchecked: IntCounter,
     gauges: IntGaugeVec,
     totals: IntCounterVec,
     waits: GaugeVec,
@@ -56,6 +58,11 @@ impl Metrics {
             seconds,
             connections: gauge("http_connections", "Open connections"),
             store_up: gauge("store_up", "Whether the store takes joins"),
+            unchecked: IntCounter::new(
+                "gate_unchecked_total",
+                "Requests that the gate let through while the store was away",
+            )
+            .expect("valid name"),
             gauges: IntGaugeVec::new(
                 Opts::new("room_visitors", "Visitors of a room by where they are"),
                 &["room", "where"],
@@ -94,11 +101,12 @@ impl Metrics {
     }
 
     fn register(&self, answers: &IntCounterVec) {
-        let all: [Box<dyn prometheus::core::Collector>; 8] = [
+        let all: [Box<dyn prometheus::core::Collector>; 9] = [
             Box::new(answers.clone()),
             Box::new(self.seconds.clone()),
             Box::new(self.connections.clone()),
             Box::new(self.store_up.clone()),
+            Box::new(self.unchecked.clone()),
             Box::new(self.gauges.clone()),
             Box::new(self.totals.clone()),
             Box::new(self.waits.clone()),

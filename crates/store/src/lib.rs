@@ -4,6 +4,7 @@
 //! [`EmbeddedStore`] keeps the rooms of one process in its memory and in a file; [`RedisStore`] keeps them on a
 //! Redis that any number of processes share.
 
+mod carry;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -11,9 +12,8 @@ mod embedded;
 mod redis;
 mod store;
 
+pub use carry::{CarryError, Freeze, Inventory, Named, Over, Stage, carry};
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
-pub use redis::{
-    RedisOpenError, RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached,
-};
+pub use redis::{RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached};
 pub use store::{Found, Health, Operation, Seen, Store, StoreError};

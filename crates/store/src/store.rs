@@ -5,9 +5,11 @@ use std::{fmt::Debug, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use ropeline_core::{
     Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Policy, RoomId,
-    Standing, Timestamp, View, Visitor,
+    Saved, Standing, Timestamp, View, Visitor,
 };
 use thiserror::Error;
+
+use crate::{Freeze, Over};
 
 /// Why a store did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -21,6 +23,14 @@ pub enum StoreError {
     /// More is waiting to be written than the store takes in. What was asked is not done.
     #[error("the store has more to do than it can take in")]
     Overloaded,
+    /// The room takes no change. What was asked is not done.
+    #[error("the room {room} {why}")]
+    Frozen {
+        /// Which room.
+        room: RoomId,
+        /// Why not.
+        why: Freeze,
+    },
 }
 
 /// What an operator can do to a room.
@@ -99,15 +109,16 @@ pub trait Store: Debug + Send + Sync {
     /// The picture of a room's line, with no call that waits. It shows nothing that is not durable.
     fn view(&self, room: &RoomId) -> Option<Seen>;
 
-    /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
-    async fn refresh(&self, _room: &RoomId) {}
-
-    /// For when the store cannot be asked: up to when this node's own knowledge said that a place may be inside,
-    /// because it was passed by and had neither ended nor been set aside. By this node's clock. A store that can
-    /// always be asked knows no such thing.
+    /// When this node last heard from the store that a place may be inside: that it is at or below `head`, and has
+    /// neither ended nor been set aside. By the node's clock; `None` if it heard otherwise, or nothing.
+    ///
+    /// It waits for nothing and is for the time when the store is away: nobody new can be found inside by it.
     fn leased(&self, _room: &RoomId, _ordinal: Ordinal) -> Option<Timestamp> {
         None
     }
+
+    /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
+    async fn refresh(&self, _room: &RoomId) {}
 
     /// Whether joins are taken.
     fn health(&self) -> Health;
@@ -169,6 +180,33 @@ pub trait Store: Debug + Send + Sync {
         rows: Vec<ImportRow>,
         grace: Duration,
     ) -> Result<Vec<Imported>, StoreError>;
+
+    /// From now on every change of the room is refused with [`StoreError::Frozen`], also after a restart, and its
+    /// time stands still. A room that is frozen already has another reason then.
+    async fn freeze(&self, room: &RoomId, why: Freeze) -> Result<(), StoreError>;
+
+    /// Why a room is frozen, if it is.
+    async fn frozen(&self, room: &RoomId) -> Result<Option<Freeze>, StoreError>;
+
+    /// Lets a frozen room go on as if no time had passed; says whether it was frozen.
+    async fn thaw(&self, room: &RoomId) -> Result<bool, StoreError>;
+
+    /// The whole of a frozen room.
+    async fn export(&self, room: &RoomId) -> Result<Saved, StoreError>;
+
+    /// Takes in a room that comes from another store, frozen as [`Freeze::Arriving`]; `false` if there is one of
+    /// that name whose place it must not take. If that fails, what has arrived so far stays frozen, and may be
+    /// replaced or discarded.
+    async fn adopt(
+        &self,
+        room: &RoomId,
+        saved: Saved,
+        from: &str,
+        over: Over,
+    ) -> Result<bool, StoreError>;
+
+    /// Forgets an arrival that came to no end; says whether there was one.
+    async fn discard(&self, room: &RoomId) -> Result<bool, StoreError>;
 
     /// Makes sure that what is due by now has happened. Stores do this by themselves; tests cannot wait.
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError>;

@@ -7,6 +7,7 @@
 
 mod certificates;
 mod clock;
+mod database;
 pub mod history;
 pub mod http;
 pub mod line;
@@ -15,4 +16,5 @@ mod redis;
 
 pub use certificates::TestCertificates;
 pub use clock::ManualClock;
+pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{Persistence, TestRedis, free_port};

@@ -1,13 +1,15 @@
 //! `kill -9` where five are inside at the most, and everybody comes and goes.
 
-use std::{collections::BTreeSet, io, net::SocketAddr, thread, time::Duration};
+use std::{io, net::SocketAddr, thread, time::Duration};
 
-use ropeline_testing::http::{Ask, Client, Reply};
+use ropeline_core::Policy;
+use ropeline_testing::history::{Op, Recorder, State, Turn};
 
 use crate::{
     process::{Server, Site},
-    visitor::{Place, join, leave, status, token, verify},
-    wait::{Stopwatch, any_of},
+    recorded::{Connection, Hand, assert_kept, killed},
+    still::still_policy,
+    wait::any_of,
 };
 
 const ROUNDS: usize = 15;
@@ -26,11 +28,8 @@ const KILL_AFTER_MS: std::ops::RangeInclusive<u64> = 5..=150;
 
 /// A visitor, as far as their own browser knows.
 struct Visitor {
-    user: String,
-    token: Option<String>,
+    hand: Hand,
     stage: Stage,
-    /// The gate has let them through once.
-    was_inside: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,198 +44,148 @@ enum Stage {
     Left,
 }
 
-/// Ordinals of those whom an audit found.
-#[derive(Default)]
-struct Census {
-    inside: BTreeSet<u64>,
-    waiting: BTreeSet<u64>,
-    ended: usize,
-}
-
 #[test]
 fn the_cap_holds_and_nobody_who_left_is_back_after_fifteen_kills() {
     let site = Site::new(BANK_COUNTER);
-    let watch = Stopwatch::start();
+    let recorder = Recorder::start(Policy {
+        batch: None,
+        active_max: Some(ACTIVE_MAX),
+        ..still_policy()
+    });
     let mut parties: Vec<Vec<Visitor>> = Vec::new();
     parties.resize_with(CONNECTIONS, Vec::new);
-    let mut ended = 0;
+    let mut drained_at = recorder.now();
     for round in 0..=ROUNDS {
         let server = site.start();
-        let census = audit(server.address(), &parties);
-        census.check(&server, &site.admin_key());
-        ended = census.ended;
+        if round > 0 {
+            killed(&recorder, Turn::Off);
+        }
+        drained_at = recorder.now();
+        look_for_everybody(&recorder, server.address(), &mut parties);
+        check_counter(&recorder, &server, &site.admin_key());
         if round < ROUNDS {
-            come_and_go_until_killed(server, &site.admin_key(), &mut parties);
+            come_and_go_until_killed(server, &recorder, &site.admin_key(), &mut parties);
+        } else {
+            let mut last = Connection::open(&recorder, server.address(), 0).expect("it is ready");
+            last.audit_in_calm(&site.admin_key());
         }
     }
+    let took = recorder.now();
+    let history = recorder.finish(Some(drained_at));
+    assert_kept(&history);
     let visitors: usize = parties.iter().map(Vec::len).sum();
-    let served = parties
+    let opened = history
+        .records
         .iter()
-        .flatten()
-        .filter(|visitor| visitor.was_inside)
-        .count();
+        .filter(|record| record.op == Op::Gate && record.state() == Some(State::Inside));
+    let opened = opened.count();
     println!(
-        "{ROUNDS} kills: {visitors} visitors, {served} of them seen inside, {ended} ended at the last count; \
-         {:.1} s in all",
-        watch.elapsed().as_secs_f64()
+        "{ROUNDS} kills: {visitors} visitors, the gate opened {opened} times; {took:.1?} in all"
     );
-    assert!(served > ROUNDS, "too few to show anything: {served}");
+    assert!(opened > ROUNDS, "too few to show anything: {opened}");
 }
 
-/// Asks for everybody while nobody moves.
-fn audit(address: SocketAddr, parties: &[Vec<Visitor>]) -> Census {
+/// Asks for everybody, also for those who have left, while nobody moves.
+fn look_for_everybody(recorder: &Recorder, server: SocketAddr, parties: &mut [Vec<Visitor>]) {
     thread::scope(|scope| {
-        let audits = parties.iter().map(|party| {
+        for party in parties {
             scope.spawn(move || {
-                let mut client = Client::connect(address).expect("a server that is ready");
-                let mut census = Census::default();
-                for visitor in party {
-                    visitor.audit(&mut client, &mut census);
+                let connection = Connection::open(recorder, server, 0);
+                let mut connection = connection.expect("a server that is ready");
+                let placed = party
+                    .iter_mut()
+                    .filter(|visitor| visitor.hand.token.is_some());
+                for visitor in placed {
+                    connection
+                        .ask(Op::Poll, &mut visitor.hand)
+                        .expect("an answer");
+                    connection
+                        .ask(Op::Gate, &mut visitor.hand)
+                        .expect("an answer");
                 }
-                census
-            })
-        });
-        let audits: Vec<_> = audits.collect();
-        let mut whole = Census::default();
-        for audit in audits {
-            whole.add(audit.join().expect("an audit without a complaint"));
+            });
         }
-        whole
-    })
+    });
 }
 
-impl Census {
-    fn add(&mut self, other: Self) {
-        self.inside.extend(other.inside);
-        self.waiting.extend(other.waiting);
-        self.ended += other.ended;
-    }
-
-    /// What must hold of the whole room while nobody moves.
-    fn check(&self, server: &Server, admin_key: &str) {
-        let room = server.room(admin_key);
-        let (active, waiting) = (room["active"].as_u64(), room["waiting"].as_u64());
-        assert!(active <= Some(ACTIVE_MAX), "the cap: {room}");
-        if waiting > Some(0) {
-            assert_eq!(
-                active,
-                Some(ACTIVE_MAX),
-                "a free counter and a line: {room}"
-            );
-        }
-        assert!(
-            Some(self.inside.len() as u64) <= active,
-            "{:?} are inside: {room}",
-            self.inside
-        );
-        if let (Some(last), Some(next)) = (self.inside.last(), self.waiting.first()) {
-            assert!(last < next, "{last} is inside while {next} waits");
-        }
-    }
+/// While nobody moves, no counter is free and somebody waits.
+fn check_counter(recorder: &Recorder, server: &Server, admin_key: &str) {
+    let connection = Connection::open(recorder, server.address(), 0);
+    let audit = connection.and_then(|mut connection| connection.audit(admin_key));
+    let counts = audit.expect("an answer").counts.expect("the figures");
+    let busy = counts.active == ACTIVE_MAX;
+    assert!(busy || counts.waiting == 0, "{counts:?}");
 }
 
 impl Visitor {
     fn new(user: String) -> Self {
-        Self {
+        let hand = Hand {
             user,
-            token: None,
+            ..Hand::default()
+        };
+        Self {
+            hand,
             stage: Stage::Joining,
-            was_inside: false,
-        }
-    }
-
-    /// What must hold of this visitor after a restart.
-    fn audit(&self, client: &mut Client, census: &mut Census) {
-        let Some(token) = &self.token else { return };
-        let reply = client.send(&status(token));
-        let Some(place) = Place::of(&reply) else {
-            assert!(
-                matches!(self.stage, Stage::Leaving | Stage::Left),
-                "{} has lost a place: {}",
-                self.user,
-                reply.json()
-            );
-            self.check_ended(&reply);
-            assert_eq!(client.send(&verify(token)).status, 401, "{}", self.user);
-            census.ended += 1;
-            return;
-        };
-        assert_ne!(self.stage, Stage::Left, "{} is back: {place:?}", self.user);
-        match place.status.as_str() {
-            "ACTIVE" => census.inside.insert(place.ordinal),
-            "WAITING" => {
-                assert!(!self.was_inside, "{} waits again: {place:?}", self.user);
-                census.waiting.insert(place.ordinal)
-            }
-            status => panic!("{} is {status}", self.user),
-        };
-    }
-
-    fn check_ended(&self, reply: &Reply) {
-        let code = reply.code();
-        match (reply.status, code.as_str()) {
-            (401, "TOKEN_EXPIRED") => {}
-            (404, "TOKEN_NOT_FOUND") if !self.was_inside => {}
-            answer => panic!("{} has ended, but: {answer:?}", self.user),
         }
     }
 
     /// The next thing that this visitor does.
-    fn act(&mut self, client: &mut Client) -> io::Result<()> {
-        match (self.stage, self.token.clone()) {
-            (Stage::Placed, Some(token)) => self.try_the_gate(client, &token),
-            (Stage::Leaving, Some(token)) => self.leave(client, &token),
-            (Stage::Left, _) => Ok(()),
-            (_, _) => self.join(client),
+    fn act(&mut self, connection: &mut Connection<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Joining => {
+                let joined = connection.ask(Op::Join, &mut self.hand)?;
+                assert!(matches!(joined.status, Some(200 | 201)), "{joined:?}");
+                self.stage = Stage::Placed;
+                Ok(())
+            }
+            Stage::Placed => self.try_the_gate(connection),
+            Stage::Leaving => self.leave(connection),
+            Stage::Left => Ok(()),
         }
     }
 
-    /// The same key each time, so that the place of an answer that was lost is found again.
-    fn join(&mut self, client: &mut Client) -> io::Result<()> {
-        let reply = client.try_send(&join(&self.user).header("Idempotency-Key", &self.user))?;
-        assert!(matches!(reply.status, 200 | 201), "{}", reply.json());
-        self.token = Some(token(&reply));
-        self.stage = Stage::Placed;
-        Ok(())
-    }
-
-    fn try_the_gate(&mut self, client: &mut Client, token: &str) -> io::Result<()> {
-        let reply = client.try_send(&verify(token))?;
-        let stays = match reply.status {
-            204 => {
-                self.was_inside = true;
-                any_of(1..=2) == 1
-            }
-            403 => {
-                assert!(!self.was_inside, "{} is out again", self.user);
-                any_of(1..=8) > 1
-            }
-            _ => panic!("{}: {}", self.user, reply.json()),
+    fn try_the_gate(&mut self, connection: &mut Connection<'_>) -> io::Result<()> {
+        let answer = connection.ask(Op::Gate, &mut self.hand)?;
+        let stays = match answer.state() {
+            Some(State::Inside) => any_of(1..=2) == 1,
+            _ => any_of(1..=8) > 1,
         };
         if stays {
             return Ok(());
         }
-        self.leave(client, token)
+        self.leave(connection)
     }
 
-    fn leave(&mut self, client: &mut Client, token: &str) -> io::Result<()> {
+    fn leave(&mut self, connection: &mut Connection<'_>) -> io::Result<()> {
         self.stage = Stage::Leaving;
-        let reply = client.try_send(&leave(token))?;
-        assert_eq!(reply.status, 204);
+        let answer = connection.ask(Op::Leave, &mut self.hand)?;
+        assert_eq!(answer.status, Some(204));
         self.stage = Stage::Left;
         Ok(())
     }
 }
 
-fn come_and_go_until_killed(server: Server, admin_key: &str, parties: &mut [Vec<Visitor>]) {
+fn come_and_go_until_killed(
+    server: Server,
+    recorder: &Recorder,
+    admin_key: &str,
+    parties: &mut [Vec<Visitor>],
+) {
     let address = server.address();
     // The server belongs to the closure: if that panics, the visitors stop with the server.
     thread::scope(move |scope| {
         let numbered = parties.iter_mut().enumerate();
         let parties: Vec<_> = numbered
-            .map(|(number, party)| scope.spawn(move || come_and_go(address, number, party)))
+            .map(|(number, party)| {
+                scope.spawn(move || {
+                    if let Ok(connection) = Connection::open(recorder, address, number) {
+                        come_and_go(connection, number, party);
+                    }
+                })
+            })
             .collect();
-        watch_the_cap(&server, admin_key);
+        watch_the_cap(&server, recorder, admin_key);
+        killed(recorder, Turn::On);
         server.kill();
         for party in parties {
             party.join().expect("a connection that is cut");
@@ -245,28 +194,20 @@ fn come_and_go_until_killed(server: Server, admin_key: &str, parties: &mut [Vec<
 }
 
 /// Looks at the number inside until a random moment.
-fn watch_the_cap(server: &Server, admin_key: &str) {
-    let (watch, moment) = (
-        Stopwatch::start(),
-        Duration::from_millis(any_of(KILL_AFTER_MS)),
-    );
-    let ask = Ask::get("/api/v1/admin/rooms/main");
-    let ask = ask.header("Authorization", &format!("Bearer {admin_key}"));
-    let mut client = server.client();
-    while watch.elapsed() < moment {
-        let room = client.send(&ask).json();
-        assert!(room["active"].as_u64() <= Some(ACTIVE_MAX), "{room}");
+fn watch_the_cap(server: &Server, recorder: &Recorder, admin_key: &str) {
+    let until = recorder.now() + Duration::from_millis(any_of(KILL_AFTER_MS));
+    let mut connection =
+        Connection::open(recorder, server.address(), 0).expect("a server that is ready");
+    while recorder.now() < until {
+        connection.audit(admin_key).expect("an answer");
     }
 }
 
 /// A connection's visitors, one after the other, until the connection is cut.
-fn come_and_go(address: SocketAddr, number: usize, party: &mut Vec<Visitor>) {
-    let Ok(mut client) = Client::connect(address) else {
-        return;
-    };
+fn come_and_go(mut connection: Connection<'_>, number: usize, party: &mut Vec<Visitor>) {
     loop {
         for visitor in party.iter_mut() {
-            if visitor.act(&mut client).is_err() {
+            if visitor.act(&mut connection).is_err() {
                 return;
             }
         }

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, time::Duration};
 use ropeline_testing::http::{Ask, Client, Reply};
 
 use crate::{
-    history::{STILL_ROOM, place_of},
     process::{Server, Site},
-    visitor::{Place, join, status, token},
+    still::{STILL_ROOM, place_of},
+    visitor::{Place, join, status, token, verify},
     wait::{Stopwatch, until},
 };
 
@@ -124,6 +124,34 @@ fn while_the_disk_is_full_a_pass_goes_on_opening_the_gate() {
         );
     }
     assert_eq!(readiness(&mut client), (200, "degraded".to_owned()));
+}
+
+#[test]
+fn while_the_disk_is_full_an_open_gate_lets_everybody_through_and_says_so_once() {
+    let settings = format!("on_store_error = 'open'\n{STILL_ROOM}");
+    let site = Site::on_small_disk(&settings, DISK_BYTES);
+    let mut line = Line::default();
+    let (server, _) = full(&site, &mut line);
+    let mut client = server.client();
+    let waits = verify(&line.places[&20]);
+    let watch = Stopwatch::start();
+    while watch.elapsed() < FULL_FOR {
+        for ask in [&waits, &Ask::get("/api/v1/queue/verify")] {
+            assert_eq!(client.send(ask).status, 204);
+        }
+        assert_refused(&line.join(&mut client));
+    }
+    assert_eq!(readiness(&mut client), (200, "degraded".to_owned()));
+    site.small_disk().free();
+    await_recovery(&mut line, &mut client);
+    assert_eq!(client.send(&waits).status, 403);
+    until(BACK_WITHIN, "the end is logged", || {
+        let back = "the gate checks everybody again";
+        server.stderr().contains(back).then_some(())
+    });
+    let said = server.stderr();
+    let loud = "EVERYBODY IS LET THROUGH THE GATE";
+    assert_eq!(said.matches(loud).count(), 1, "{said}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::{Shell, history::STILL_ROOM, process::Site};
+use crate::{Shell, process::Site, still::STILL_ROOM};
 
 #[test]
 fn a_running_server_is_ready_and_a_stopped_one_is_not() {

@@ -9,8 +9,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    history::STILL_ROOM,
     process::{Site, mode},
+    still::STILL_ROOM,
     visitor::{Place, join, status, token_of},
     wait::until,
 };

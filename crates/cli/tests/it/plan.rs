@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Shell, history::STILL_ROOM, process::Site};
+use crate::{Shell, process::Site, still::STILL_ROOM};
 
 fn plan(line: &str) -> String {
     Shell::new().ropeline(&format!("plan {line}")).result()

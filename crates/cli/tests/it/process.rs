@@ -11,6 +11,7 @@ use std::{
 };
 
 use ropeline_testing::http::{Ask, Client};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -31,6 +32,8 @@ pub(crate) struct Site {
     directory: TempDir,
     address: SocketAddr,
     small_disk: Option<SmallDisk>,
+    /// Flags beside those that every server here has.
+    flags: Vec<String>,
 }
 
 /// A running server. It is killed when it is dropped.
@@ -52,6 +55,7 @@ impl Site {
             directory: tempfile::tempdir().expect("a temporary directory"),
             address: free_address(),
             small_disk: None,
+            flags: Vec::new(),
         };
         site.configure(settings);
         site
@@ -71,6 +75,12 @@ impl Site {
         fs::create_dir(site.data()).expect("a directory in a fresh one");
         let small_disk = Some(SmallDisk::mount(&site.data(), bytes));
         Self { small_disk, ..site }
+    }
+
+    /// With a flag more.
+    pub(crate) fn with_flag(mut self, name: &str, value: &str) -> Self {
+        self.flags.extend([name.to_owned(), value.to_owned()]);
+        self
     }
 
     /// The settings from the next start on.
@@ -160,6 +170,7 @@ impl Site {
             .arg(self.data())
             .arg("--config")
             .arg(self.settings())
+            .args(&self.flags)
             .env_clear()
             .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command
@@ -203,10 +214,23 @@ impl Server {
         self.child.kill();
     }
 
+    /// Stops it in its tracks; connections stay open and nothing is answered.
+    pub(crate) fn freeze(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on after [`Server::freeze`].
+    pub(crate) fn thaw(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child.0), signal).expect("a child of this process");
+    }
+
     /// Tells it to stop.
     pub(crate) fn terminate(&self) {
-        let kill = Command::new("kill").arg(self.pid().to_string()).status();
-        assert!(kill.expect("the program `kill`").success());
+        self.signal(Signal::TERM);
     }
 
     /// How it ended by itself, within a time.

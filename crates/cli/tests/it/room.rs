@@ -4,8 +4,8 @@ use ropeline_testing::http::Ask;
 use serde_json::{Value, json};
 
 use crate::{
-    history::STILL_ROOM,
     process::{Server, Site},
+    still::STILL_ROOM,
     visitor::token_of,
 };
 

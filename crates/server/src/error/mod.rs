@@ -2,13 +2,15 @@
 
 mod kinds;
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header::WWW_AUTHENTICATE};
 use ropeline_core::{Ending, FieldError, RoomId};
 use ropeline_store::StoreError;
 use ropeline_web::{INVALID_REQUEST, Kind, Problem};
+
+use crate::token::random;
 
 pub use self::kinds::{
     CATALOGUE, DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED,
@@ -17,8 +19,9 @@ pub use self::kinds::{
     VISITOR_NOT_FOUND,
 };
 
-/// When to try a join again that the store could not take.
-const RETRY_STORE: Duration = Duration::from_secs(2);
+/// When to try again what the store could not take, at the earliest and at the latest: a crowd that was
+/// refused together comes back spread over these seconds.
+const RETRY_STORE_S: RangeInclusive<u64> = 2..=5;
 /// When to try a join again that found the line full.
 const RETRY_FULL: Duration = Duration::from_secs(30);
 
@@ -184,11 +187,17 @@ impl From<ApiError> for Problem {
             ApiError::Store(error) => {
                 // The store has said so once, loudly; a crowd that tries again must not fill the log.
                 tracing::debug!(%error, "a request was refused because the store cannot write");
-                problem.retry_after(RETRY_STORE)
+                problem.retry_after(retry_store())
             }
             _ => problem,
         }
     }
+}
+
+fn retry_store() -> Duration {
+    let (first, last) = (RETRY_STORE_S.start(), RETRY_STORE_S.end());
+    let chance = u64::from(u32::from_ne_bytes(random()));
+    Duration::from_secs(first + chance % (last - first + 1))
 }
 
 /// A setting's name as it is in JSON: `active_max` is `activeMax`.

@@ -77,8 +77,8 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     explain(
         &STORE_UNAVAILABLE,
-        "The disk cannot be written, or more waits for it than it takes in. The request was not \
-         accepted, or that is not known.",
+        "The store is away: the disk cannot be written, or Redis does not answer; or more waits for it \
+         than it takes in. The request was not accepted, or that is not known.",
         "Repeat after the seconds in Retry-After, a join with the same Idempotency-Key.",
     ),
     explain(

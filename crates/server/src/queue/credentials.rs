@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, HeaderValue, header::COOKIE, request::Parts};
 use ropeline_core::{Claims, RoomId};
-use ropeline_store::Seen;
+use ropeline_store::{Health, Seen, StoreError};
 use ropeline_web::{Problem, Query};
 use serde::Deserialize;
 
@@ -75,10 +75,7 @@ impl Asking {
         }
         let room = &claims.aud;
         let mut seen = app.seen(room)?;
-        if self
-            .version
-            .is_some_and(|version| version > seen.view.header.version)
-        {
+        if self.has_seen_newer(&seen) {
             app.store.refresh(room).await;
             seen = app.seen(room)?;
         }
@@ -86,6 +83,30 @@ impl Asking {
             return Err(ApiError::TokenEnded(ropeline_core::Ending::Gone));
         }
         Ok((claims, seen))
+    }
+
+    /// Refuses to show a client less than it has seen: while the store is away another node may have shown
+    /// it a newer picture, beside which it would fall back in this one.
+    pub(crate) fn check_not_older(&self, app: &App, seen: &Seen) -> Result<(), ApiError> {
+        match app.store.health() {
+            Health::Down(reason) if self.has_seen_newer(seen) => {
+                Err(StoreError::Unavailable(reason).into())
+            }
+            Health::Down(_) | Health::Up => Ok(()),
+        }
+    }
+
+    /// Who shows a token that we have signed for this room, whatever has become of the place.
+    pub(crate) fn genuine(&self, app: &App) -> Option<Claims> {
+        let claims = verified(app, self.token.as_deref()?).ok()?;
+        let room = self.room.as_ref();
+        room.is_none_or(|room| *room == claims.aud)
+            .then_some(claims)
+    }
+
+    fn has_seen_newer(&self, seen: &Seen) -> bool {
+        let shown = seen.view.header.version;
+        self.version.is_some_and(|version| version > shown)
     }
 }
 

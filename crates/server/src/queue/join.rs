@@ -185,6 +185,7 @@ async fn enter_line(
     };
     let token = app.keys.load().sign(&claims);
     let place = place_after_join(standing, &seen, ordinal)?;
+    place.remember(app, &claims, &seen);
     Ok(Holding {
         claims,
         token,

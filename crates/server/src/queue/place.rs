@@ -1,12 +1,12 @@
 //! What a visitor is told about a place.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use ropeline_core::{
     Claims, Estimate, Live, Located, Ordinal, Pass, RoomId, Standing, Timestamp, View, estimate,
     poll_after,
 };
-use ropeline_store::Seen;
+use ropeline_store::{Seen, StoreError};
 use ropeline_web::JsonText;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,11 +22,21 @@ pub(crate) enum Place {
     AtDoor,
     /// Has a pass.
     Inside(Pass),
+    /// May have been inside when the store was last heard of, which counts until then by the node's clock.
+    Leased(Timestamp),
 }
 
 impl Place {
-    /// Where the holder of a token is, who is thereby heard of. In line, this waits for nothing.
+    /// Where the holder of a token is, who is thereby heard of. In line, this waits for nothing. While the
+    /// store is away it is what this node last knew.
     pub(crate) async fn of(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Self, ApiError> {
+        match Self::asked(app, claims, seen).await {
+            Err(ApiError::Store(error)) => Self::last_known(app, claims, seen, error),
+            place => place,
+        }
+    }
+
+    async fn asked(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Self, ApiError> {
         let (room, ordinal) = (&claims.aud, claims.ord);
         match seen.view.locate(ordinal) {
             Located::InLine { ahead, behind } if !may_be_lost(&seen.view, ordinal) => {
@@ -39,7 +49,36 @@ impl Place {
         }
         let standing = app.store.ask(room, claims.holder()).await?;
         *seen = app.seen(room)?;
-        Self::standing(standing, &seen.view, ordinal)
+        let place = Self::standing(standing, &seen.view, ordinal)?;
+        place.remember(app, claims, seen);
+        Ok(place)
+    }
+
+    /// Where somebody is about whom the store cannot be asked. In line, the view tells: nobody is admitted
+    /// meanwhile. At or below the head it is the pass that this node last saw, or a lease; who has neither
+    /// is not told anything that might be wrong.
+    fn last_known(
+        app: &App,
+        claims: &Claims,
+        seen: &Seen,
+        error: StoreError,
+    ) -> Result<Self, ApiError> {
+        match with_signed(&seen.view, claims.ord).locate(claims.ord) {
+            Located::InLine { ahead, behind } => Ok(Self::InLine { ahead, behind }),
+            Located::Ended(ending) => Err(ApiError::TokenEnded(ending)),
+            Located::PassedBy | Located::Unknown => {
+                let pass = app.seen_pass(claims, seen).map(Self::Inside);
+                let lease = || app.lease(claims, seen).map(Self::Leased);
+                pass.or_else(lease).ok_or(ApiError::Store(error))
+            }
+        }
+    }
+
+    /// Keeps a pass for the time when the store is away.
+    pub(super) fn remember(self, app: &App, claims: &Claims, seen: &Seen) {
+        if let (Self::Inside(pass), Some(passes)) = (self, &app.passes) {
+            passes.saw(claims, pass, seen.view.now(app.now()));
+        }
     }
 
     /// The place of somebody who stands so, as the view shows it.
@@ -60,14 +99,14 @@ impl Place {
     fn ahead(self) -> u64 {
         match self {
             Self::InLine { ahead, .. } => ahead,
-            Self::AtDoor | Self::Inside(_) => 0,
+            Self::AtDoor | Self::Inside(_) | Self::Leased(_) => 0,
         }
     }
 
     /// What the API calls position: one more than those ahead, and 0 inside.
     pub(crate) fn position(self) -> u64 {
         match self {
-            Self::Inside(_) => 0,
+            Self::Inside(_) | Self::Leased(_) => 0,
             waiting => waiting.ahead() + 1,
         }
     }
@@ -75,7 +114,7 @@ impl Place {
     /// The expected wait; none for who is inside, or while the room is paused.
     pub(crate) fn wait(self, view: &View, now: Timestamp) -> Option<Estimate> {
         match self {
-            Self::Inside(_) => None,
+            Self::Inside(_) | Self::Leased(_) => None,
             waiting => estimate(view, waiting.ahead(), now),
         }
     }
@@ -96,10 +135,18 @@ fn may_be_lost(view: &View, ordinal: Ordinal) -> bool {
 /// The room has not given this ordinal, but we have signed it: the room's files are older than the token,
 /// as after a backup was put back. What is signed counts as given.
 async fn remember_issued(app: &App, claims: &Claims, view: &View) -> Result<(), ApiError> {
-    let mut memory = view.clone();
-    memory.header.issued = claims.ord;
+    let memory = with_signed(view, claims.ord).into_owned();
     app.store.merge(&claims.aud, memory.into()).await?;
     Ok(())
+}
+
+/// The picture in which an ordinal that we have signed counts as given.
+fn with_signed(view: &View, ordinal: Ordinal) -> Cow<'_, View> {
+    let mut known = Cow::Borrowed(view);
+    if ordinal > view.header.issued {
+        known.to_mut().header.issued = ordinal;
+    }
+    known
 }
 
 /// The answer of join and status: every key always there, `null` where empty.
@@ -128,7 +175,7 @@ pub(crate) struct PlaceView<'a> {
     eta_seconds: Option<u64>,
     /// The band in which the wait most likely ends.
     eta_range: Option<EtaRange>,
-    /// When the turn is expected, or when it came.
+    /// When the turn is expected, or when it came; `null` inside if that is not known while the store is away.
     admit_at: Option<Moment>,
     issued_at: Moment,
     /// When the pass runs out unless it is used.
@@ -191,6 +238,7 @@ impl<'a> PlaceView<'a> {
         };
         match place {
             Place::Inside(pass) => base.inside(pass, room_now, now),
+            Place::Leased(until) => base.leased(until, now),
             Place::InLine { behind, .. } => base.waiting(behind, wait, now),
             Place::AtDoor => base.waiting(view.waiting(), wait, now),
         }
@@ -238,6 +286,17 @@ impl<'a> PlaceView<'a> {
             admit_at: Some(Moment(now - room_now.since(pass.since))),
             expires_at: Some(Moment(now + left)),
             remaining_seconds: Some(seconds_up(left)),
+            ..self
+        }
+    }
+
+    /// When somebody with a lease was admitted is not known here.
+    fn leased(self, until: Timestamp, now: Timestamp) -> Self {
+        Self {
+            status: "ACTIVE",
+            eta_seconds: Some(0),
+            expires_at: Some(Moment(until)),
+            remaining_seconds: Some(seconds_up(now.until(until))),
             ..self
         }
     }

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::State,
-    response::{IntoResponse, Response},
+    response::{AppendHeaders, IntoResponse, Response},
 };
 use http::StatusCode;
 use ropeline_core::{Claims, Located, Pass, RoomId, Timestamp};
@@ -11,6 +11,7 @@ use ropeline_web::Problem;
 
 use super::{
     credentials::Asking,
+    outage::Verdict,
     place::{Place, poll_after_ms},
 };
 use crate::{app::App, error::ApiError, moment::Moment};
@@ -20,27 +21,48 @@ pub(crate) async fn verify(
     mut asking: Asking,
 ) -> Result<Response, Problem> {
     asking.room.get_or_insert_with(RoomId::main);
-    let (claims, seen) = asking.claims(&app).await.map_err(ApiError::at_gate)?;
-    let pass = renew(&app, &claims, seen)
-        .await
-        .map_err(ApiError::at_gate)?;
-    Ok(enter(&claims, pass))
+    if app.outage.opens_gate(&app.store.health()) {
+        return Ok(let_through(&app, asking.genuine(&app).as_ref()));
+    }
+    let judged = judge(&app, &asking).await;
+    judged.map_err(ApiError::at_gate)
+}
+
+async fn judge(app: &App, asking: &Asking) -> Result<Response, ApiError> {
+    let (claims, mut seen) = asking.claims(app).await?;
+    match renew(app, &claims, &mut seen).await {
+        Err(ApiError::Store(error)) => {
+            let lease = app.lease(&claims, &seen);
+            match app.outage.verdict(&error, lease) {
+                Verdict::Refuse => Err(error.into()),
+                Verdict::LetThrough => Ok(let_through(app, Some(&claims))),
+                Verdict::Leased { until } => {
+                    app.count_unchecked();
+                    Ok(enter(&claims, Some(until)))
+                }
+            }
+        }
+        pass => Ok(enter(&claims, Some(pass?))),
+    }
 }
 
 /// A live pass, renewed, and when it runs out by the time of day.
-async fn renew(app: &App, claims: &Claims, mut seen: Seen) -> Result<Timestamp, ApiError> {
+async fn renew(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Timestamp, ApiError> {
     let (room, now) = (&claims.aud, app.now());
     let place = match seen.view.locate(claims.ord) {
         Located::PassedBy => {
             let standing = app.store.renew(room, claims.holder()).await?;
-            seen = app.seen(room)?;
-            Place::standing(standing, &seen.view, claims.ord)?
+            *seen = app.seen(room)?;
+            let place = Place::standing(standing, &seen.view, claims.ord)?;
+            place.remember(app, claims, seen);
+            place
         }
-        _ => Place::of(app, claims, &mut seen).await?,
+        _ => Place::of(app, claims, seen).await?,
     };
     let room_now = seen.view.now(now);
     match place {
         Place::Inside(Pass { expires_at, .. }) => Ok(now + room_now.until(expires_at)),
+        Place::Leased(until) => Ok(until),
         waiting => Err(ApiError::NotAdmitted {
             position: waiting.position(),
             poll_after_ms: poll_after_ms(
@@ -52,13 +74,24 @@ async fn renew(app: &App, claims: &Claims, mut seen: Seen) -> Result<Timestamp, 
     }
 }
 
-fn enter(claims: &Claims, expires_at: Timestamp) -> Response {
-    let user = claims.sub.user_id().unwrap_or(claims.sub.as_str());
-    let expires_at = Moment(expires_at).to_string();
-    let headers = [("x-queue-user", user), ("x-queue-expires-at", &expires_at)];
-    if claims.vfd {
-        let verified = [("x-queue-user-verified", "true")];
-        return (StatusCode::NO_CONTENT, headers, verified).into_response();
+/// Opens the gate without knowing whether it should. Only what is signed is said of the visitor.
+fn let_through(app: &App, claims: Option<&Claims>) -> Response {
+    app.count_unchecked();
+    match claims {
+        Some(claims) => enter(claims, None),
+        None => StatusCode::NO_CONTENT.into_response(),
     }
-    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+fn enter(claims: &Claims, expires_at: Option<Timestamp>) -> Response {
+    let user = claims.sub.user_id().unwrap_or(claims.sub.as_str());
+    let verified = claims.vfd.then_some(("x-queue-user-verified", "true"));
+    let expires_at = expires_at.map(|at| ("x-queue-expires-at", Moment(at).to_string()));
+    (
+        StatusCode::NO_CONTENT,
+        [("x-queue-user", user)],
+        AppendHeaders(verified),
+        AppendHeaders(expires_at),
+    )
+        .into_response()
 }

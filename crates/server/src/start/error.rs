@@ -6,7 +6,7 @@ use ropeline_core::RoomId;
 use ropeline_store::{OpenError, StoreError};
 use thiserror::Error;
 
-use crate::{login::LoginKeyError, token::KeyError};
+use crate::{login::LoginKeyError, shared::SharedKeyError, token::KeyError};
 
 /// Why the server did not start, worded for the operator.
 #[derive(Debug, Error)]
@@ -25,6 +25,18 @@ pub enum StartError {
     /// The signing keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeyError),
+    /// The nodes did not come to the same signing keys.
+    #[error(transparent)]
+    SharedKeys(#[from] SharedKeyError),
+    /// The admin key of all nodes could not be asked for.
+    #[error("cannot learn the admin key that the nodes take: {0}")]
+    SharedAdminKey(StoreError),
+    /// What the nodes share in its place is not one.
+    #[error(
+        "what the nodes share as admin-key is not the digest of one: delete that key in Redis, or give each node its key \
+         with --admin-key-file"
+    )]
+    NoSharedAdminKey,
     /// The keys that verify logins cannot be used.
     #[error("cannot verify logins: {0}")]
     Logins(#[from] LoginKeyError),

@@ -1,54 +1,90 @@
-//! The keys at the start: the operators', those that sign, and those that verify logins.
+//! The keys at the start: those that sign, those that verify logins, and the operators'.
 
-use std::{io, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use arc_swap::ArcSwap;
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use ropeline_store::Clock;
 
-use super::{error::StartError, started::NewAdminKey};
+use super::{
+    admin_key::{OperatorsKey, admin_key},
+    error::StartError,
+};
 use crate::{
-    app::AdminKeyDigest,
     config::{LoginSettings, Settings},
     follow::Followed,
     login::{LoginKeyError, Logins},
-    token::{KeyError, KeyFile, KeyRing, random, write_secret},
+    shared::{SharedAdminKey, SharedKeyError, SharedKeys, SharedTexts, Sharing},
+    token::{KeyError, KeyFile, KeyRing},
 };
 
-const ADMIN_KEY_FILE: &str = "admin.key";
-
-/// The admin key of the settings, else that of the data directory, made now if there is none.
-pub(super) fn admin_key(
-    settings: &Settings,
-) -> Result<(AdminKeyDigest, Option<NewAdminKey>), StartError> {
-    if let Some(key) = &settings.admin_key {
-        return Ok((AdminKeyDigest::of(key.reveal()), None));
-    }
-    let path = settings.data.join(ADMIN_KEY_FILE);
-    let fail = |cause| StartError::AdminKey {
-        path: path.clone(),
-        cause,
-    };
-    match std::fs::read_to_string(&path) {
-        Ok(key) if !key.trim().is_empty() => Ok((AdminKeyDigest::of(key.trim()), None)),
-        Ok(_) => Err(fail(io::Error::other(
-            "the file is empty; remove it to have a new key made",
-        ))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let key = format!("rladm_{}", BASE64.encode(random::<24>()));
-            write_secret(&path, format!("{key}\n").as_bytes()).map_err(fail)?;
-            Ok((
-                AdminKeyDigest::of(&key),
-                Some(NewAdminKey { key, file: path }),
-            ))
-        }
-        Err(error) => Err(fail(error)),
-    }
-}
-
+/// Replaced as a whole whenever its source changes.
 pub(super) type Slot<T> = Arc<ArcSwap<T>>;
 
-/// The signing keys, which follow their rotation.
-pub(super) fn follow_keys(data: &Path) -> Result<(Slot<KeyRing>, Vec<Followed>), KeyError> {
+/// Every key that the server needs.
+pub(super) struct Keys {
+    pub(super) signing: Slot<KeyRing>,
+    pub(super) logins: Option<Slot<Logins>>,
+    pub(super) operators: OperatorsKey,
+    /// Files whose changes are taken up while the server runs.
+    pub(super) followed: Vec<Followed>,
+    /// What is done meanwhile to have the same keys as other nodes, where there may be any.
+    pub(super) sharing: Option<Sharing>,
+}
+
+pub(super) async fn open(
+    settings: &Settings,
+    shared: Option<Arc<dyn SharedTexts>>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Keys, StartError> {
+    let mut followed = Vec::new();
+    let logins = follow_logins(&settings.login, &mut followed)?;
+    let operators = admin_key(settings, shared.as_deref()).await?;
+    let (signing, sharing) = match shared {
+        None => {
+            let (signing, file) = follow_keys(&settings.data, clock)?;
+            followed.push(file);
+            (signing, None)
+        }
+        Some(texts) => {
+            let keys = shared_keys(&settings.data, &texts, clock).await?;
+            let made = settings.admin_key.is_none();
+            let admin_key = made.then(|| SharedAdminKey::new(texts, operators.digest.clone()));
+            (keys.ring(), Some(Sharing { keys, admin_key }))
+        }
+    };
+    Ok(Keys {
+        signing,
+        logins,
+        operators,
+        followed,
+        sharing,
+    })
+}
+
+/// The signing keys as they are now, for a command that is soon over.
+pub(super) async fn signing_keys(
+    settings: &Settings,
+    shared: Option<Arc<dyn SharedTexts>>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Slot<KeyRing>, StartError> {
+    Ok(match shared {
+        None => follow_keys(&settings.data, clock)?.0,
+        Some(texts) => shared_keys(&settings.data, &texts, clock).await?.ring(),
+    })
+}
+
+async fn shared_keys(
+    data: &Path,
+    texts: &Arc<dyn SharedTexts>,
+    clock: &Arc<dyn Clock>,
+) -> Result<SharedKeys, SharedKeyError> {
+    SharedKeys::open(Arc::clone(texts), data.to_owned(), Arc::clone(clock)).await
+}
+
+/// The signing keys of a node that shares them with nobody, made now if there are none. They follow their
+/// rotation.
+fn follow_keys(data: &Path, clock: &Arc<dyn Clock>) -> Result<(Slot<KeyRing>, Followed), KeyError> {
+    KeyFile::open_or_create(data, clock.now())?;
     let path = KeyFile::path(data);
     let directory = data.to_owned();
     let read = move || {
@@ -58,12 +94,11 @@ pub(super) fn follow_keys(data: &Path) -> Result<(Slot<KeyRing>, Vec<Followed>),
             cause,
         })
     };
-    let (keys, followed) = Followed::open("signing keys", path, read)?;
-    Ok((keys, vec![followed]))
+    Followed::open("signing keys", path, read)
 }
 
 /// The verifier of logins, where there is one, which follows its file of keys.
-pub(super) fn follow_logins(
+fn follow_logins(
     settings: &LoginSettings,
     followed: &mut Vec<Followed>,
 ) -> Result<Option<Slot<Logins>>, LoginKeyError> {

@@ -1,7 +1,9 @@
 //! From settings to a server that answers.
 
+mod admin_key;
 mod error;
 mod keys;
+mod offline;
 mod rooms;
 mod started;
 mod store;
@@ -16,26 +18,27 @@ use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
+pub(crate) use self::store::Opened;
 pub use self::{
     error::StartError,
-    started::{NewAdminKey, RoomNote, Started, StartedRoom},
+    offline::Offline,
+    started::{AdminKeyNote, NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{
-    keys::{admin_key, follow_keys, follow_logins},
+    keys::Keys,
     rooms::{apply_section, open_to_others, warn_of_missing_logins},
-    store::Opened,
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
     app::{App, Parts},
-    config::{PublicUrl, Settings},
+    config::{PublicUrl, Settings, StoreChoice},
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
-    queue::Cookies,
+    queue::{Cookies, LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
-    token::KeyFile,
+    shared::Sharing,
 };
 
 /// How often a look is taken at the rooms.
@@ -50,17 +53,37 @@ pub struct Ready {
     cors_origins: Vec<String>,
     public_url: Option<PublicUrl>,
     followed: Vec<Followed>,
+    sharing: Option<Sharing>,
     started: Started,
 }
 
 impl Ready {
     /// Opens the store, the keys and the address, and applies the rooms' sections.
     pub async fn prepare(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
-        let Opened { store, warnings } = store::open(&settings, &clock).await?;
-        KeyFile::open_or_create(&settings.data, clock.now())?;
-        let (keys, mut followed) = follow_keys(&settings.data)?;
-        let logins = follow_logins(&settings.login, &mut followed)?;
-        let (admin_key, new_admin_key) = admin_key(&settings)?;
+        let opened = store::open(&settings, &clock).await?;
+        Self::on(opened, settings, clock).await
+    }
+
+    /// As [`Ready::prepare`], on a store that is open already.
+    pub(crate) async fn on(
+        opened: Opened,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        let Opened {
+            store,
+            shared,
+            mut warnings,
+        } = opened;
+        let Keys {
+            signing: keys,
+            logins,
+            operators,
+            followed,
+            sharing,
+        } = keys::open(&settings, shared, &clock).await?;
+        warnings.extend(operators.warning);
+        let admin_key = operators.digest;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
             let started = apply_section(&*store, room, section).await;
@@ -97,6 +120,11 @@ impl Ready {
             public_url: settings.public_url.clone(),
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
+            outage: Outage::new(settings.outage),
+            passes: match settings.store {
+                StoreChoice::Embedded => None,
+                StoreChoice::Redis(_) => Some(LastPasses::new()),
+            },
         });
         warn_of_missing_logins(&app);
         let started = Started {
@@ -104,7 +132,7 @@ impl Ready {
             data: settings.data.clone(),
             store: settings.store.clone(),
             warnings,
-            new_admin_key,
+            admin_key: operators.note,
             rooms,
             open_to_others: open_to_others(&app, address),
         };
@@ -121,6 +149,7 @@ impl Ready {
             cors_origins,
             public_url,
             followed,
+            sharing,
             started,
         })
     }
@@ -145,9 +174,16 @@ impl Ready {
             cors_origins,
             public_url,
             followed,
+            sharing,
             ..
         } = self;
         let tasks = Tasks::new();
+        if let Some(sharing) = sharing {
+            let stopping = tasks.stopping();
+            tasks.spawn(async move {
+                stopping.run_until_cancelled(sharing.run()).await;
+            });
+        }
         let stopping = tasks.stopping();
         tasks.spawn(async move {
             stopping.run_until_cancelled(follow(followed)).await;
@@ -179,10 +215,11 @@ fn audit(directory: &Path) -> Result<Audit, StartError> {
     Audit::open(&path).map_err(|cause| StartError::Audit { path, cause })
 }
 
-/// Takes a look at every room now and then, for its operators' figures.
+/// Takes a look at every room now and then, for its operators' figures, and at the store, for the gate.
 async fn look_at_rooms(app: &App) {
     loop {
         tokio::time::sleep(LOOK).await;
         app.histories.observe(&*app.store);
+        app.outage.observe(&app.store.health());
     }
 }

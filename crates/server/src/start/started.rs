@@ -17,8 +17,8 @@ pub struct Started {
     pub store: StoreChoice,
     /// What the operator must hear of.
     pub warnings: Vec<String>,
-    /// The admin key, if it was made just now.
-    pub new_admin_key: Option<NewAdminKey>,
+    /// Which admin key is taken.
+    pub admin_key: AdminKeyNote,
     /// The rooms of the settings as they are now, and what was done to them.
     pub rooms: Vec<StartedRoom>,
     /// Rooms that believe any user id although others than this machine can reach them.
@@ -34,6 +34,17 @@ pub struct StartedRoom {
     pub note: RoomNote,
     /// Its line as it was found.
     pub view: Arc<View>,
+}
+
+/// What the operator is told of the admin key.
+#[derive(Debug)]
+pub enum AdminKeyNote {
+    /// The operator has it: it was given, or is in this data directory since an earlier start.
+    Known,
+    /// It was made just now.
+    New(NewAdminKey),
+    /// Another node has made it, and has it in its data directory.
+    OfFirstNode,
 }
 
 /// An admin key that was made just now.

@@ -2,16 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ropeline_store::{Clock, EmbeddedStore, OpenError, RedisUrl, Store, Unreached};
+use ropeline_store::{Clock, EmbeddedStore, OpenError, RedisStore, RedisUrl, Store, Unreached};
 
 use super::StartError;
 use crate::{
     config::{GateRule, Settings, StoreChoice},
+    shared::SharedTexts,
     token::random,
 };
-
-/// A Redis that takes longer than this for an answer is as good as away.
-const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// How long to wait between two tries.
 struct Pauses {
@@ -27,10 +25,12 @@ const PAUSES: Pauses = Pauses {
 };
 
 /// A store that is ready.
-pub(super) struct Opened {
-    pub(super) store: Arc<dyn Store>,
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn Store>,
+    /// Where its nodes share their keys, if there may be others.
+    pub(crate) shared: Option<Arc<dyn SharedTexts>>,
     /// What an operator must hear of.
-    pub(super) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Opens the store of the settings.
@@ -48,19 +48,24 @@ pub(super) async fn open(
                 .to_owned(),
         );
     }
-    let store: Arc<dyn Store> = match &settings.store {
-        StoreChoice::Embedded => Arc::new(EmbeddedStore::open(&settings.data, Arc::clone(clock))?),
+    let (store, shared): (Arc<dyn Store>, Option<Arc<dyn SharedTexts>>) = match &settings.store {
+        StoreChoice::Embedded => {
+            let store = EmbeddedStore::open(&settings.data, Arc::clone(clock))?;
+            (Arc::new(store), None)
+        }
         StoreChoice::Redis(url) => {
             make_directory(settings)?;
-            await_redis(url, PAUSES, async || url.knock(ANSWER_MAX).await).await?;
-            // RedisStore::open(url, Arc::clone(clock)) goes here, inside the attempt above.
-            return Err(StartError::Store {
-                url: url.to_string(),
-                cause: "rooms on Redis are not in this build".to_owned(),
-            });
+            let open = async || RedisStore::open(url, Arc::clone(clock)).await;
+            let store = Arc::new(await_redis(url, PAUSES, open).await?);
+            warnings.extend_from_slice(store.warnings());
+            (Arc::clone(&store) as _, Some(store))
         }
     };
-    Ok(Opened { store, warnings })
+    Ok(Opened {
+        store,
+        shared,
+        warnings,
+    })
 }
 
 /// Keys and the audit log are on the disk of each node.

@@ -12,9 +12,8 @@ use ropeline_core::{Claims, FORMAT, LANE_MAIN, Timestamp, Visitor};
 use sha2::Sha256;
 use thiserror::Error;
 
-pub(crate) use keys::random;
-pub(crate) use keys::write_secret;
 pub use keys::{KeyError, KeyFile};
+pub(crate) use keys::{lock_keys, random, write_secret};
 
 /// Longer texts are not looked at; a real token has about 400 bytes.
 const TOKEN_BYTES_MAX: usize = 2_048;
@@ -72,6 +71,11 @@ impl KeyRing {
         token.push('.');
         BASE64.encode_string(signature, &mut token);
         token
+    }
+
+    /// The header of every token that is signed now.
+    pub(crate) fn signing_header(&self) -> &str {
+        &self.keys[0].header
     }
 
     /// The claims of a token that we signed and that is still valid at `now`, the time of day.

@@ -215,9 +215,8 @@ fn old_keys_verify_until_they_are_retired() {
     let before = file.ring().unwrap().sign(&claims());
     let old = file.kids().next().unwrap().0.to_owned();
     assert!(matches!(file.retire(&old), Err(KeyError::Signing(_))));
-    file.rotate(NOW).unwrap();
-    file.save(directory.path()).unwrap();
-    let mut file = KeyFile::open(directory.path()).unwrap();
+    KeyFile::change(directory.path(), |keys| keys.rotate(NOW).map(drop)).unwrap();
+    file = KeyFile::open(directory.path()).unwrap();
     let ring = file.ring().unwrap();
     let after = ring.sign(&claims());
     assert!(ring.verify(&before, NOW).is_ok() && ring.verify(&after, NOW).is_ok());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_core::{BLOCK_BITS, Changes, Command, Outcome, Room, RoomState, Timestamp, View};
+use ropeline_core::{BLOCK_BITS, Changes, Command, Outcome, RoomState, Timestamp, View};
 
 use super::{
     disk::{Batch, Kind},
@@ -42,6 +42,10 @@ fn take_changes(state: &mut State) {
 
 /// Takes in the marks and settles what is due.
 pub(super) fn look_round(room: &Handle, clock: Timestamp) {
+    if room.check_thawed().is_err() {
+        room.take_marks();
+        return;
+    }
     for marks in room.take_marks().chunks(MARKS_PER_CALL) {
         apply(&mut room.state(), Command::Mark(marks.to_vec()), clock);
     }
@@ -68,14 +72,14 @@ pub(super) fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Col
     let mut guard = room.state();
     let state = &mut *guard;
     take_changes(state);
-    let someone_has_a_deadline = state.room.next_due().is_some();
+    let someone_has_a_deadline = state.frozen.is_none() && state.room.next_due().is_some();
     let changed = state.saved.is_none_or(|saved| {
         let behind = someone_has_a_deadline && clock.since(saved.at) >= TIME_BEHIND_MAX;
         behind || saved.version != state.room.header().version
     });
-    let written = (changed || !state.unsaved.is_empty()).then(|| {
-        let saved = state.saved.unwrap_or_default();
-        encode(room, &state.room, &state.unsaved, &saved, batch);
+    let changed = changed || state.frozen_unsaved || !state.unsaved.is_empty();
+    let written = changed.then(|| {
+        encode(room, state, batch);
         SavedMarks::of(&state.room, clock)
     });
     let mut view = state.room.view(clock);
@@ -84,7 +88,9 @@ pub(super) fn collect(room: &Handle, clock: Timestamp, batch: &mut Batch) -> Col
     Collected { view, written }
 }
 
-fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, batch: &mut Batch) {
+fn encode(room: &Handle, state: &State, batch: &mut Batch) {
+    let saved = state.saved.unwrap_or_default();
+    let (frozen, changes, state) = (state.frozen.as_ref(), &state.unsaved, &state.room);
     let (number, header) = (room.number, state.header());
     if header.state == RoomState::Deleted {
         batch.purge_room(number);
@@ -125,7 +131,7 @@ fn encode(room: &Handle, state: &Room, changes: &Changes, saved: &SavedMarks, ba
     for key in &changes.keys {
         batch.join_key(number, header.keys.number, *key);
     }
-    batch.header(number, &room.name, header);
+    batch.header(number, &room.name, header, frozen);
 }
 
 /// What was written may be seen.
@@ -134,6 +140,7 @@ pub(super) fn publish(room: &Handle, collected: Collected) {
         let mut state = room.state();
         state.in_flight.clear();
         state.unsaved = Changes::default();
+        state.frozen_unsaved = false;
         state.saved = Some(written);
     }
     room.publish(collected.view);
@@ -142,10 +149,13 @@ pub(super) fn publish(room: &Handle, collected: Collected) {
 #[cfg(test)]
 mod tests {
     use ropeline_core::{
-        Bounds, Holder, Identity, Joiner, Ordinal, Policy, RoomId, ServerId, UserId, Visitor,
+        Bounds, Holder, Identity, Joiner, Ordinal, Policy, Room, RoomId, ServerId, UserId, Visitor,
     };
 
-    use super::{super::rooms::Rooms, *};
+    use super::{
+        super::{disk::Loaded, rooms::Rooms},
+        *,
+    };
     use crate::{Clock, SystemClock};
 
     const CLOCK: Timestamp = Timestamp(1_700_000_000_000);
@@ -197,7 +207,13 @@ mod tests {
     fn a_room_that_was_loaded_is_not_written_again_until_it_changes() {
         let clock = SystemClock::start();
         let room = room_for_one().state().room.clone();
-        let rooms = Rooms::of(vec![(RoomId::main(), 0, room)], &clock);
+        let loaded = Loaded {
+            name: RoomId::main(),
+            number: 0,
+            room,
+            frozen: None,
+        };
+        let rooms = Rooms::of(vec![loaded], &clock);
         let handle = rooms.get(&RoomId::main()).unwrap();
         let mut batch = Batch::default();
         collect(&handle, clock.now(), &mut batch);

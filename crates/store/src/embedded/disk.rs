@@ -21,6 +21,8 @@ use ropeline_core::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::Freeze;
+
 /// A room's number in the file.
 pub(super) type RoomNumber = u32;
 
@@ -75,6 +77,18 @@ struct HeaderRow<'a> {
     layout: u32,
     room: std::borrow::Cow<'a, RoomId>,
     header: std::borrow::Cow<'a, Header>,
+    /// Why the room takes no change, if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    frozen: Option<String>,
+}
+
+/// A room of the file.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) name: RoomId,
+    pub(super) number: RoomNumber,
+    pub(super) room: Room,
+    pub(super) frozen: Option<Freeze>,
 }
 
 /// Rows of one transaction.
@@ -99,12 +113,19 @@ impl Batch {
         self.rows.is_empty() && self.places.is_empty() && self.purges.is_empty()
     }
 
-    pub(super) fn header(&mut self, number: RoomNumber, room: &RoomId, header: &Header) {
+    pub(super) fn header(
+        &mut self,
+        number: RoomNumber,
+        room: &RoomId,
+        header: &Header,
+        frozen: Option<&Freeze>,
+    ) {
         use std::borrow::Cow::Borrowed;
         let row = HeaderRow {
             layout: LAYOUT,
             room: Borrowed(room),
             header: Borrowed(header),
+            frozen: frozen.map(Freeze::text),
         };
         self.row(number, Kind::Header, &[], |bytes| {
             serde_json::to_writer(bytes, &row).expect("a header is plain data");
@@ -142,6 +163,13 @@ impl Batch {
         for kind in kinds.into_iter().chain([Kind::Seen, Kind::Key]) {
             self.purge(number, kind, u64::MAX);
         }
+    }
+
+    /// Removes all that is written of a room, and its header.
+    pub(super) fn forget_room(&mut self, number: RoomNumber) {
+        self.purge_room(number);
+        let header = prefix(number, Kind::Header).to_vec();
+        self.purges.push(header.clone()..=header);
     }
 
     pub(super) fn block(&mut self, number: RoomNumber, kind: Kind, at: &[u64], block: &Block) {
@@ -273,10 +301,7 @@ impl Disk {
     }
 
     /// Every room in the file.
-    pub(super) fn load(
-        &self,
-        bounds: Bounds,
-    ) -> Result<Vec<(RoomId, RoomNumber, Room)>, DiskError> {
+    pub(super) fn load(&self, bounds: Bounds) -> Result<Vec<Loaded>, DiskError> {
         let transaction = self.database.begin_read()?;
         let table = match transaction.open_table(ROWS) {
             Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
@@ -294,11 +319,12 @@ impl Disk {
             }
             let places = load_places(&transaction, number)?;
             let saved = load_room(&table, number, row.header.into_owned(), places)?;
-            rooms.push((
-                row.room.into_owned(),
+            rooms.push(Loaded {
+                name: row.room.into_owned(),
                 number,
-                Room::load(saved, bounds).map_err(damaged)?,
-            ));
+                room: Room::load(saved, bounds).map_err(damaged)?,
+                frozen: row.frozen.as_deref().map(Freeze::of_text),
+            });
             next = number + 1;
         }
         Ok(rooms)

@@ -5,6 +5,7 @@
 //! and only then publishes the new views and answers. While the file cannot be written, joins are refused
 //! and reads go on.
 
+mod carry;
 mod commit;
 mod disk;
 mod rooms;
@@ -22,12 +23,13 @@ use std::{
 use async_trait::async_trait;
 use ropeline_core::{
     Bounds, Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Live, Ordinal, Policy,
-    Reply, Room, RoomId, Standing, View, Visitor,
+    Reply, Room, RoomId, Saved, Standing, View, Visitor,
 };
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::{Clock, Found, Health, Operation, Seen, Store, StoreError};
+use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
+use carry::{Arrival, Deed};
 use disk::{Disk, DiskError};
 use rooms::{Handle, Rooms};
 use writer::{Answer, Op, Writer};
@@ -178,6 +180,10 @@ impl EmbeddedStore {
         }
     }
 
+    async fn carry(&self, deed: Deed) -> Result<bool, StoreError> {
+        self.ask_writer(|answer| Op::Carry { deed, answer }).await
+    }
+
     async fn departure(&self, room: &RoomId, command: Command) -> Result<Departure, StoreError> {
         match self.apply(room, command).await? {
             Reply::Departed(departure) => Ok(departure),
@@ -318,6 +324,49 @@ impl Store for EmbeddedStore {
             Reply::Held(_) => Err(StoreError::Unavailable("joins are held".into())),
             reply => Err(unexpected(&reply)),
         }
+    }
+
+    async fn freeze(&self, room: &RoomId, why: Freeze) -> Result<(), StoreError> {
+        let deed = Deed::Freeze(self.handle(room)?, why);
+        self.carry(deed).await.map(drop)
+    }
+
+    async fn frozen(&self, room: &RoomId) -> Result<Option<Freeze>, StoreError> {
+        Ok(self.handle(room)?.state().frozen.clone())
+    }
+
+    async fn thaw(&self, room: &RoomId) -> Result<bool, StoreError> {
+        let deed = Deed::Thaw(self.handle(room)?);
+        self.carry(deed).await
+    }
+
+    async fn export(&self, room: &RoomId) -> Result<Saved, StoreError> {
+        let handle = self.handle(room)?;
+        let state = handle.state();
+        if state.frozen.is_none() {
+            return Err(StoreError::Unavailable("the room is not frozen".into()));
+        }
+        Ok(state.room.saved())
+    }
+
+    async fn adopt(
+        &self,
+        room: &RoomId,
+        saved: Saved,
+        from: &str,
+        over: Over,
+    ) -> Result<bool, StoreError> {
+        let arrival = Arrival {
+            room: room.clone(),
+            saved,
+            from: from.to_owned(),
+            over,
+        };
+        self.carry(Deed::Adopt(Box::new(arrival))).await
+    }
+
+    async fn discard(&self, room: &RoomId) -> Result<bool, StoreError> {
+        self.carry(Deed::Discard(room.clone())).await
     }
 
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {

@@ -11,8 +11,8 @@ use ropeline_core::{
     Visitor,
 };
 
-use super::disk::RoomNumber;
-use crate::{Clock, Found, Health};
+use super::disk::{Loaded, RoomNumber};
+use crate::{Clock, Found, Freeze, Health, StoreError};
 
 /// Marks that may wait for the writer; more are dropped, and the next poll marks again.
 const MARKS_MAX: usize = 1_000_000;
@@ -32,14 +32,10 @@ struct Down {
 }
 
 impl Rooms {
-    pub(super) fn of(saved: Vec<(RoomId, RoomNumber, Room)>, clock: &dyn Clock) -> Self {
-        let handles = saved.into_iter().map(|(name, number, mut room)| {
-            let now = clock.now();
-            room.resume_at(now);
-            let written = SavedMarks::of(&room, now);
-            let handle = Handle::new(name.clone(), number, room, now);
-            handle.state().saved = Some(written);
-            (name, Arc::new(handle))
+    pub(super) fn of(loaded: Vec<Loaded>, clock: &dyn Clock) -> Self {
+        let handles = loaded.into_iter().map(|loaded| {
+            let handle = Handle::written(loaded, clock.now());
+            (handle.name.clone(), Arc::new(handle))
         });
         Self {
             by_name: ArcSwap::from_pointee(handles.collect()),
@@ -79,6 +75,12 @@ impl Rooms {
     pub(super) fn add(&self, handle: Arc<Handle>) {
         let mut rooms = BTreeMap::clone(&self.by_name.load());
         rooms.insert(handle.name.clone(), handle);
+        self.by_name.store(Arc::new(rooms));
+    }
+
+    pub(super) fn remove(&self, name: &RoomId) {
+        let mut rooms = BTreeMap::clone(&self.by_name.load());
+        rooms.remove(name);
         self.by_name.store(Arc::new(rooms));
     }
 
@@ -127,6 +129,10 @@ pub(super) struct State {
     /// What has changed and is not on disk, because it could not be written.
     pub(super) unsaved: Changes,
     pub(super) pace: Pace,
+    /// Why the room takes no change, if it does not.
+    pub(super) frozen: Option<Freeze>,
+    /// Whether that is to be written.
+    pub(super) frozen_unsaved: bool,
     /// What the file has of the room, for knowing what to purge and when to write the time again; `None`
     /// before it was first written.
     pub(super) saved: Option<SavedMarks>,
@@ -165,6 +171,8 @@ impl Handle {
             in_flight: HashSet::new(),
             unsaved: Changes::default(),
             pace: Pace::default(),
+            frozen: None,
+            frozen_unsaved: false,
             saved: None,
         };
         Self {
@@ -173,6 +181,34 @@ impl Handle {
             state: Mutex::new(state),
             view,
             marks: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// A room that is in the file as it is, and goes on from now.
+    pub(super) fn written(loaded: Loaded, clock: Timestamp) -> Self {
+        let Loaded {
+            name,
+            number,
+            mut room,
+            frozen,
+        } = loaded;
+        room.resume_at(clock);
+        let written = SavedMarks::of(&room, clock);
+        let handle = Self::new(name, number, room, clock);
+        let mut state = handle.state();
+        (state.saved, state.frozen) = (Some(written), frozen);
+        drop(state);
+        handle
+    }
+
+    /// Refuses whatever would change a frozen room.
+    pub(super) fn check_thawed(&self) -> Result<(), StoreError> {
+        match &self.state().frozen {
+            None => Ok(()),
+            Some(why) => Err(StoreError::Frozen {
+                room: self.name.clone(),
+                why: why.clone(),
+            }),
         }
     }
 
@@ -195,7 +231,7 @@ impl Handle {
     /// Renews a pass that is live and durable, without the writer.
     pub(super) fn renew(&self, holder: &Holder, clock: Timestamp) -> Option<Pass> {
         let mut state = self.state();
-        if state.in_flight.contains(&holder.ordinal) {
+        if state.frozen.is_some() || state.in_flight.contains(&holder.ordinal) {
             return None;
         }
         state.room.renew_pass(holder, clock)

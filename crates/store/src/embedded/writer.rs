@@ -16,11 +16,12 @@ use ropeline_core::{
 use tokio::sync::oneshot;
 
 use super::{
+    carry::{self, Deed},
     commit::{apply, collect, look_round, publish},
     disk::{Batch, Disk, DiskError, RoomNumber},
     rooms::{Handle, Rooms},
 };
-use crate::{Clock, StoreError};
+use crate::{Clock, Freeze, StoreError};
 
 /// The writer looks round at least this often: marks are taken in, passes end, the pace is renewed.
 const LOOK: Duration = Duration::from_millis(250);
@@ -30,6 +31,9 @@ const BATCH_MAX: usize = 8_192;
 const GATHER: Duration = Duration::from_micros(100);
 /// A file that failed is tried again this often.
 const RETRY: Duration = Duration::from_millis(500);
+
+/// The server on which rooms of a file are.
+pub(super) const HOST: &str = "embedded";
 
 pub(super) type Answer<T> = Result<T, StoreError>;
 
@@ -52,6 +56,10 @@ pub(super) enum Op {
         digest: Option<String>,
         answer: oneshot::Sender<Answer<bool>>,
     },
+    Carry {
+        deed: Deed,
+        answer: oneshot::Sender<Answer<bool>>,
+    },
     Close {
         answer: oneshot::Sender<Answer<()>>,
     },
@@ -64,7 +72,18 @@ enum Pending {
         (Joined, Standing),
     ),
     Apply(oneshot::Sender<Answer<Reply>>, Reply),
-    Create(oneshot::Sender<Answer<bool>>, bool),
+    Whether(oneshot::Sender<Answer<bool>>, bool),
+}
+
+/// What one group commit takes in.
+#[derive(Default)]
+pub(super) struct Turn {
+    pub(super) batch: Batch,
+    pending: Vec<Pending>,
+    created: Vec<Arc<Handle>>,
+    /// Rooms that are no more, or that another has taken the place of.
+    pub(super) replaced: Vec<RoomNumber>,
+    discarded: Vec<RoomId>,
 }
 
 /// The file, or where it would be.
@@ -179,6 +198,9 @@ impl Writer {
         let clock = self.clock.now();
         let due = self.rooms.all().into_iter().filter_map(|room| {
             let state = room.state();
+            if state.frozen.is_some() {
+                return None;
+            }
             Some(state.room.now(clock).until(state.room.next_due()?))
         });
         due.min().unwrap_or(LOOK).min(LOOK)
@@ -186,44 +208,41 @@ impl Writer {
 
     /// One group commit: apply, write, publish, answer.
     fn turn(&mut self, ops: Vec<Op>) {
-        let mut pending = Vec::with_capacity(ops.len());
-        let mut created = Vec::new();
-        self.apply_all(ops, &mut pending, &mut created);
-        let rooms = [self.rooms.all(), created.clone()].concat();
+        let mut turn = Turn::default();
+        self.apply_all(ops, &mut turn);
+        let mut rooms = [self.rooms.all(), turn.created.clone()].concat();
+        rooms.retain(|room| !turn.replaced.contains(&room.number));
         let clock = self.clock.now();
-        let mut batch = Batch::default();
         let collected: Vec<_> = rooms
             .iter()
             .map(|room| {
                 look_round(room, clock);
-                collect(room, clock, &mut batch)
+                collect(room, clock, &mut turn.batch)
             })
             .collect();
-        match self.commit(&batch) {
+        match self.commit(&turn.batch) {
             Ok(()) => {
                 for (room, collected) in rooms.iter().zip(collected) {
                     publish(room, collected);
                 }
-                for room in created {
+                for room in &turn.discarded {
+                    self.rooms.remove(room);
+                }
+                for room in turn.created {
                     self.rooms.add(room);
                 }
-                pending.into_iter().for_each(Pending::send);
+                turn.pending.into_iter().for_each(Pending::send);
             }
             Err(error) => {
                 let error = self.fail(&error, clock);
-                for pending in pending {
+                for pending in turn.pending {
                     pending.refuse(&error);
                 }
             }
         }
     }
 
-    fn apply_all(
-        &mut self,
-        ops: Vec<Op>,
-        pending: &mut Vec<Pending>,
-        created: &mut Vec<Arc<Handle>>,
-    ) {
+    fn apply_all(&mut self, ops: Vec<Op>, turn: &mut Turn) {
         let mut ops = ops.into_iter().peekable();
         while let Some(op) = ops.next() {
             match op {
@@ -239,15 +258,19 @@ impl Writer {
                         joiners.push(joiner);
                         answers.push(answer);
                     }
-                    self.join(&room, joiners, answers, pending);
+                    self.join(&room, joiners, answers, &mut turn.pending);
                 }
                 Op::Apply {
                     room,
                     command,
                     answer,
                 } => {
+                    if let Err(frozen) = room.check_thawed() {
+                        drop(answer.send(Err(frozen)));
+                        continue;
+                    }
                     let reply = apply(&mut room.state(), command, self.clock.now()).reply;
-                    pending.push(Pending::Apply(answer, reply));
+                    turn.pending.push(Pending::Apply(answer, reply));
                 }
                 Op::Create {
                     room,
@@ -255,17 +278,25 @@ impl Writer {
                     digest,
                     answer,
                 } => {
-                    let new = created.iter().find(|handle| handle.name == room).cloned();
-                    let made = if let Some(handle) = new.or_else(|| self.rooms.get(&room)) {
-                        let create = Command::Create { policy, digest };
-                        let outcome = apply(&mut handle.state(), create, self.clock.now());
-                        outcome.reply == Reply::Created(true)
-                    } else {
-                        created.push(self.create(room, &policy, digest));
-                        true
+                    let new = turn.created.iter().find(|handle| handle.name == room);
+                    let made = match new.cloned().or_else(|| self.rooms.get(&room)) {
+                        Some(handle) if handle.check_thawed().is_err() => false,
+                        Some(handle) => {
+                            let create = Command::Create { policy, digest };
+                            let outcome = apply(&mut handle.state(), create, self.clock.now());
+                            outcome.reply == Reply::Created(true)
+                        }
+                        None => {
+                            turn.created.push(self.create(room, &policy, digest));
+                            true
+                        }
                     };
-                    pending.push(Pending::Create(answer, made));
+                    turn.pending.push(Pending::Whether(answer, made));
                 }
+                Op::Carry { deed, answer } => match self.carry(deed, turn) {
+                    Ok(whether) => turn.pending.push(Pending::Whether(answer, whether)),
+                    Err(error) => drop(answer.send(Err(error))),
+                },
                 Op::Close { .. } => {}
             }
         }
@@ -278,6 +309,12 @@ impl Writer {
         answers: Vec<oneshot::Sender<Answer<(Joined, Standing)>>>,
         pending: &mut Vec<Pending>,
     ) {
+        if let Err(frozen) = room.check_thawed() {
+            for answer in answers {
+                answer.send(Err(frozen.clone())).ok();
+            }
+            return;
+        }
         let clock = self.clock.now();
         let mut state = room.state();
         match apply(&mut state, Command::Join(joiners.clone()), clock).reply {
@@ -309,9 +346,41 @@ impl Writer {
         }
     }
 
+    fn carry(&mut self, deed: Deed, turn: &mut Turn) -> Result<bool, StoreError> {
+        let clock = self.clock.now();
+        match deed {
+            Deed::Freeze(room, why) => {
+                carry::freeze(&room, why, clock);
+                Ok(true)
+            }
+            Deed::Thaw(room) => Ok(carry::thaw(&room, clock)),
+            Deed::Adopt(arrival) => {
+                let known = self.rooms.get(&arrival.room);
+                let (number, now) = (self.next_number, (self.bounds, clock));
+                let arrived = carry::adopt(*arrival, known.as_deref(), number, now, turn)?;
+                self.next_number += 1;
+                let adopted = arrived.is_some();
+                turn.created.extend(arrived);
+                Ok(adopted)
+            }
+            Deed::Discard(name) => {
+                let known = self.rooms.get(&name);
+                let arrival =
+                    known.filter(|room| matches!(room.state().frozen, Some(Freeze::Arriving(_))));
+                let discarded = arrival.is_some();
+                if let Some(room) = arrival {
+                    turn.batch.forget_room(room.number);
+                    turn.replaced.push(room.number);
+                    turn.discarded.push(name);
+                }
+                Ok(discarded)
+            }
+        }
+    }
+
     fn create(&mut self, name: RoomId, policy: &Policy, digest: Option<String>) -> Arc<Handle> {
         let clock = self.clock.now();
-        let host = ServerId("embedded".into());
+        let host = ServerId(HOST.into());
         let mut room = Room::new(policy.clone(), host, clock, self.bounds);
         let policy = Arc::new(policy.clone());
         room.apply(Command::SetPolicy { policy, digest }, clock);
@@ -354,7 +423,9 @@ impl Writer {
             match op {
                 Op::Join { answer, .. } => drop(answer.send(Err(error.clone()))),
                 Op::Apply { answer, .. } => drop(answer.send(Err(error.clone()))),
-                Op::Create { answer, .. } => drop(answer.send(Err(error.clone()))),
+                Op::Create { answer, .. } | Op::Carry { answer, .. } => {
+                    drop(answer.send(Err(error.clone())));
+                }
                 Op::Close { .. } => {}
             }
         }
@@ -397,7 +468,7 @@ impl Pending {
         match self {
             Self::Join(answer, result) => drop(answer.send(Ok(result))),
             Self::Apply(answer, reply) => drop(answer.send(Ok(reply))),
-            Self::Create(answer, created) => drop(answer.send(Ok(created))),
+            Self::Whether(answer, whether) => drop(answer.send(Ok(whether))),
         }
     }
 
@@ -405,7 +476,7 @@ impl Pending {
         match self {
             Self::Join(answer, _) => drop(answer.send(Err(error.clone()))),
             Self::Apply(answer, _) => drop(answer.send(Err(error.clone()))),
-            Self::Create(answer, _) => drop(answer.send(Err(error.clone()))),
+            Self::Whether(answer, _) => drop(answer.send(Err(error.clone()))),
         }
     }
 }

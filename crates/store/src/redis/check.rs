@@ -1,26 +1,11 @@
 //! What is looked at before a Redis is trusted with a line.
 
 use redis::RedisResult;
-use thiserror::Error;
 
-use super::{Unreached, link::Link, link::words};
+use super::{Unreached, link::Link, transit::Failed};
 
 /// Scripts and streams are used as they are from this version on.
 const VERSION_MIN: u32 = 7;
-
-/// Why a Redis cannot be used, worded for the operator.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RedisOpenError {
-    /// It is not there, or does not take us.
-    #[error(transparent)]
-    Unreached(#[from] Unreached),
-    /// It is there and refuses what is needed.
-    #[error("{0}")]
-    Refused(String),
-    /// It is too old.
-    #[error("Redis {0} is too old: 7.0 or later is needed")]
-    TooOld(String),
-}
 
 /// What a server says of itself.
 #[derive(Debug, Default)]
@@ -32,12 +17,13 @@ struct Facts {
 }
 
 /// Checks a server; says what its settings put at risk.
-pub(super) async fn check(link: &Link) -> Result<Vec<String>, RedisOpenError> {
-    let refused = |error: redis::RedisError| RedisOpenError::Refused(words(&error));
-    let facts = Facts::of(link).await.map_err(refused)?;
+pub(super) async fn check(link: &Link) -> Result<Vec<String>, Unreached> {
+    let facts = Facts::of(link).await.map_err(Failed::from)?;
     let major = facts.version.split('.').next().unwrap_or_default();
     if major.parse::<u32>().is_ok_and(|major| major < VERSION_MIN) {
-        return Err(RedisOpenError::TooOld(facts.version));
+        let version = facts.version;
+        let too_old = format!("Redis {version} is too old: 7.0 or later is needed");
+        return Err(Unreached::Refused(too_old));
     }
     Ok(facts.warnings())
 }

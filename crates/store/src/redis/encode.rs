@@ -12,6 +12,7 @@ use super::{
     script::{self, Script},
     wire::{Answer, Status, Unreadable, Written, millis, state_word},
 };
+use crate::Over;
 
 /// A script and what it is called with.
 #[derive(Debug)]
@@ -139,6 +140,23 @@ impl Caller<'_> {
 
     pub(super) fn find(&self, visitor: &str) -> Call {
         self.call(&script::FIND).with(visitor)
+    }
+
+    /// Freezes a room, or with no reason lets it go on.
+    pub(super) fn freeze(&self, why: &str) -> Call {
+        self.call(&script::FREEZE).with(why)
+    }
+
+    /// Begins to take in a room from another store.
+    pub(super) fn adopt(&self, why: &str, over: Over, fields: &[(&'static str, String)]) -> Call {
+        let over = match over {
+            Over::Nothing => "",
+            Over::Empty => "empty",
+        };
+        let call = self.call(&script::ADOPT).with(why).with(over);
+        fields
+            .iter()
+            .fold(call, |call, (field, value)| call.with(*field).with(value))
     }
 
     /// A part of what a node knows, with ordinals that ended.

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use ropeline_core::{Command, Timestamp};
+use ropeline_core::Command;
 
 use super::{
     Inner,
-    picture::{Looked, RoomNode},
+    picture::{Asked, Looked, RoomNode},
     transit::{Failed, Known, Transit},
 };
 use crate::StoreError;
@@ -21,11 +21,16 @@ const FOLLOW: Duration = Duration::from_millis(200);
 const IDLE: Duration = Duration::from_secs(2);
 /// Nobody has looked at a room for a while after this.
 const IDLE_AFTER: Duration = Duration::from_secs(10);
-/// While Redis is away it is tried this often, and half as often after each failure.
-const RETRY_MIN: Duration = Duration::from_millis(100);
-const RETRY_MAX: Duration = Duration::from_secs(1);
+/// A look is noted this long after the last, so that those who poll do not all write to the same word.
+const LOOK_NOTED: Duration = Duration::from_secs(1);
+/// Between two looks there is at least this.
+const PAUSE_MIN: Duration = Duration::from_millis(5);
+/// While Redis is away it is tried this often, and half as often after each failure; but every node must have
+/// merged what it knows before joins, which are held for a second after the first merge, go on.
+const RETRY_MIN: Duration = Duration::from_millis(50);
+const RETRY_MAX: Duration = Duration::from_millis(300);
 /// Marks that one call takes at the most.
-const MARKS_PER_CALL: usize = 1_000;
+const MARKS_PER_CALL: usize = 500;
 /// Places set aside that are read at once.
 const ASIDE_PAGE: usize = 5_000;
 
@@ -33,8 +38,8 @@ impl Transit {
     /// Makes the picture of a room as new as the store is.
     pub(super) async fn follow(&self, room: &RoomNode) -> Result<(), Failed> {
         match self.look(&self.feed, room, Known::Picture).await? {
-            Some((looked, asked_at)) if !room.must_merge(&looked) => {
-                self.show(room, looked, asked_at).await;
+            Some((looked, asked)) if !room.must_merge(&looked) => {
+                self.show(room, looked, asked).await;
                 Ok(())
             }
             None if room.view().is_none() => {
@@ -58,13 +63,13 @@ impl Transit {
     }
 
     /// Publishes what was looked at.
-    pub(super) async fn show(&self, room: &RoomNode, looked: Looked, asked_at: Timestamp) {
+    pub(super) async fn show(&self, room: &RoomNode, looked: Looked, asked: Asked) {
         let aside = if looked.is_snapshot() {
             self.asides(room).await
         } else {
             Vec::new()
         };
-        room.publish(&looked, asked_at, &aside);
+        room.publish(&looked, asked, &aside);
     }
 
     /// Those that are aside now. What cannot be read is left out: only leases depend on it.
@@ -87,18 +92,17 @@ impl Transit {
     }
 
     /// Sends the marks, settles what is due, and follows.
-    pub(super) async fn tend(&self, room: &RoomNode) -> Result<(), StoreError> {
+    pub(super) async fn tend(&self, room: &RoomNode) -> Result<(), Failed> {
         self.send_marks(room).await?;
         if room.is_due(self.clock.now()) {
-            self.settle(room).await?;
+            self.settle(room).await
         } else {
-            self.refresh(room).await?;
+            self.refresh(room).await
         }
-        Ok(())
     }
 
     /// Settles until nothing is left to do by now.
-    pub(super) async fn settle(&self, room: &RoomNode) -> Result<(), StoreError> {
+    pub(super) async fn settle(&self, room: &RoomNode) -> Result<(), Failed> {
         loop {
             let done = self.perform(&self.feed, room, &Command::Settle).await?;
             if !done.outcome.more {
@@ -107,7 +111,7 @@ impl Transit {
         }
     }
 
-    pub(super) async fn send_marks(&self, room: &RoomNode) -> Result<(), StoreError> {
+    pub(super) async fn send_marks(&self, room: &RoomNode) -> Result<(), Failed> {
         let marks = room.take_marks();
         let mut sent = 0;
         for part in marks.chunks(MARKS_PER_CALL) {
@@ -132,10 +136,12 @@ impl Inner {
                     failures = 0;
                     self.note_up();
                 }
-                Err(StoreError::NoSuchRoom(_)) => {}
-                Err(error) => {
+                Err(Failed::Frozen(_) | Failed::Refused(StoreError::NoSuchRoom(_))) => {
                     failures += 1;
-                    self.note_down(&error);
+                }
+                Err(failed) => {
+                    failures += 1;
+                    self.note_down(&failed.into());
                 }
             }
             let pause = match failures {
@@ -158,13 +164,17 @@ impl Inner {
             let due = picture.next_due?;
             Some(picture.view.now(now).until(due))
         });
-        due.map_or(pause, |due| due.min(pause))
+        due.map_or(pause, |due| due.clamp(PAUSE_MIN, pause))
     }
 
     /// Somebody looks at a room; one that was idle is followed at once.
     pub(super) fn look_at(&self, room: &RoomNode) {
         let now = self.transit.clock.now();
-        if now.since(room.look_at(now)) > IDLE_AFTER {
+        let unseen = now.since(room.last_looked_at());
+        if unseen > LOOK_NOTED {
+            room.note_look(now);
+        }
+        if unseen > IDLE_AFTER {
             room.nudge.notify_one();
         }
     }

@@ -46,6 +46,12 @@ impl RoomKeys {
     pub(super) fn aside(&self) -> &str {
         &self.parts[4]
     }
+
+    /// The key of a part, which must be one.
+    pub(super) fn part(&self, part: &str) -> &str {
+        let at = PARTS.iter().position(|known| *known == part);
+        &self.parts[at.expect("a part of a room")]
+    }
 }
 
 /// A text that all nodes share.

@@ -7,8 +7,10 @@
 //! `transit` carries out commands, `pump` gathers those of a kind into one call, `follow` keeps the pictures fresh
 //! and settles on time, `heal` merges what the nodes know.
 
+mod carry;
 mod check;
 mod encode;
+mod fields;
 mod follow;
 mod heal;
 mod keys;
@@ -34,20 +36,23 @@ use ropeline_core::{Bounds, RoomId};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use check::RedisOpenError;
 pub use knock::Unreached;
 pub use url::{RedisUrl, RedisUrlError};
 
 use crate::{Clock, Health, StoreError};
-use link::{Link, words};
+use link::Link;
 use picture::RoomNode;
 use pump::QUEUE_MAX;
-use transit::Transit;
+use transit::{Failed, Transit};
 
 /// Rooms that other nodes have made are looked for this often.
 const LOOK_FOR_ROOMS: Duration = Duration::from_secs(1);
 /// A Redis that does not answer within this at the start is not there.
 const KNOCK_MAX: Duration = Duration::from_secs(2);
+
+/// Places that one call looks at: while a script runs, Redis does nothing else, and this many take it a few
+/// milliseconds.
+const LOOK_MAX: u64 = 500;
 
 /// Where room time comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +75,10 @@ pub struct RedisOptions {
 impl Default for RedisOptions {
     fn default() -> Self {
         Self {
-            bounds: Bounds::default(),
+            bounds: Bounds {
+                look_max: LOOK_MAX,
+                ..Bounds::default()
+            },
             time: StoreTime::Redis,
         }
     }
@@ -97,7 +105,7 @@ struct Inner {
 
 impl RedisStore {
     /// Connects, checks the server's settings, loads the scripts and finds the rooms.
-    pub async fn open(url: &RedisUrl, clock: Arc<dyn Clock>) -> Result<Self, RedisOpenError> {
+    pub async fn open(url: &RedisUrl, clock: Arc<dyn Clock>) -> Result<Self, Unreached> {
         Self::open_with(url, clock, RedisOptions::default()).await
     }
 
@@ -106,9 +114,9 @@ impl RedisStore {
         url: &RedisUrl,
         clock: Arc<dyn Clock>,
         options: RedisOptions,
-    ) -> Result<Self, RedisOpenError> {
+    ) -> Result<Self, Unreached> {
         url.knock(KNOCK_MAX).await?;
-        let refused = |error: redis::RedisError| RedisOpenError::Refused(words(&error));
+        let refused = |error: redis::RedisError| Unreached::from(Failed::from(error));
         let client = url.client().map_err(refused)?;
         let link = || Link::to(&client).map_err(refused);
         let links = [link()?, link()?, link()?];
@@ -123,8 +131,7 @@ impl RedisStore {
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
-        let refused = |error: StoreError| RedisOpenError::Refused(error.to_string());
-        inner.find_rooms().await.map_err(refused)?;
+        inner.find_rooms().await?;
         let finder = Arc::clone(&inner).find_rooms_for_ever();
         inner.tasks.spawn(finder);
         Ok(Self { inner, warnings })
@@ -175,11 +182,11 @@ impl Inner {
     }
 
     /// Takes in rooms that others have made, and puts back on the list what a Redis has forgotten.
-    async fn find_rooms(self: &Arc<Self>) -> Result<(), StoreError> {
+    async fn find_rooms(self: &Arc<Self>) -> Result<(), Failed> {
         let mut list = redis::cmd("SMEMBERS");
         list.arg(keys::ROOMS);
         let feed = &self.transit.feed;
-        let listed: Vec<String> = feed.query(&list).await.map_err(|e| link::unavailable(&e))?;
+        let listed: Vec<String> = feed.query(&list).await?;
         let listed: Vec<_> = listed
             .iter()
             .filter_map(|name| RoomId::parse(name).ok())
@@ -187,9 +194,9 @@ impl Inner {
         for name in &listed {
             if self.get(name).is_none() {
                 let room = self.room(name);
-                match self.transit.refresh(&room).await.map_err(StoreError::from) {
-                    Ok(()) | Err(StoreError::NoSuchRoom(_)) => {}
-                    Err(error) => return Err(error),
+                match self.transit.refresh(&room).await {
+                    Ok(()) | Err(Failed::Refused(StoreError::NoSuchRoom(_))) => {}
+                    Err(failed) => return Err(failed),
                 }
             }
         }
@@ -207,8 +214,8 @@ impl Inner {
                 () = self.stopping.cancelled() => return,
                 () = tokio::time::sleep(LOOK_FOR_ROOMS) => {}
             }
-            if let Err(error) = self.find_rooms().await {
-                self.note_down(&error);
+            if let Err(failed) = self.find_rooms().await {
+                self.note_down(&failed.into());
             }
         }
     }

@@ -53,5 +53,7 @@ scripts! {
     RESTORE = "restore";
     LOOK = "look";
     FIND = "find";
+    FREEZE = "freeze";
+    ADOPT = "adopt";
     IMPORT = "import";
 }

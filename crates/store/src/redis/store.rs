@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use ropeline_core::{
     Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Outcome, Policy,
-    Reply, RoomId, RoomState, Standing, Timestamp, View, Visitor,
+    Reply, RoomId, RoomState, Saved, Standing, Timestamp, View, Visitor,
 };
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -20,7 +20,7 @@ use super::{
     transit::{Failed, Known, Transit},
     wire::{Answer, Status},
 };
-use crate::{Found, Health, Operation, Seen, Store, StoreError};
+use crate::{Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
 
 /// A room that was not there at all holds joins for this long: a node that remembers it may be about to restore it.
 const NEW_ROOM_HOLD: Duration = Duration::from_secs(1);
@@ -45,7 +45,11 @@ impl Store for RedisStore {
     }
 
     async fn refresh(&self, room: &RoomId) {
-        if let Some(room) = self.inner.get(room) {
+        let room = self
+            .inner
+            .get(room)
+            .filter(|_| self.inner.check_up().is_ok());
+        if let Some(room) = room {
             // What fails here is shown by how old the picture is.
             self.inner.transit.refresh(&room).await.ok();
         }
@@ -168,10 +172,44 @@ impl Store for RedisStore {
         }
     }
 
+    async fn freeze(&self, room: &RoomId, why: Freeze) -> Result<(), StoreError> {
+        self.set_frozen(room, Some(&why)).await.map(drop)
+    }
+
+    async fn frozen(&self, room: &RoomId) -> Result<Option<Freeze>, StoreError> {
+        self.why_frozen(room).await
+    }
+
+    async fn thaw(&self, room: &RoomId) -> Result<bool, StoreError> {
+        let was_frozen = self.set_frozen(room, None).await?.is_some();
+        // It may have come from elsewhere just now.
+        let room = self.inner.room(room);
+        self.inner.transit.refresh(&room).await?;
+        Ok(was_frozen)
+    }
+
+    async fn export(&self, room: &RoomId) -> Result<Saved, StoreError> {
+        self.read_whole(room).await
+    }
+
+    async fn adopt(
+        &self,
+        room: &RoomId,
+        saved: Saved,
+        from: &str,
+        over: Over,
+    ) -> Result<bool, StoreError> {
+        self.write_whole(room, &saved, from, over).await
+    }
+
+    async fn discard(&self, room: &RoomId) -> Result<bool, StoreError> {
+        self.discard_arrival(room).await
+    }
+
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {
         let room = self.inner.live(room)?;
         self.inner.transit.send_marks(&room).await?;
-        self.inner.transit.settle(&room).await
+        Ok(self.inner.transit.settle(&room).await?)
     }
 
     async fn close(&self) {
@@ -213,8 +251,8 @@ impl RedisStore {
         Ok(looked.map(|(looked, _)| looked.view()))
     }
 
-    /// A room that nobody settles but the test.
-    fn untended(&self, room: &RoomId) -> RoomNode {
+    /// A room that this node does not tend to.
+    pub(super) fn untended(&self, room: &RoomId) -> RoomNode {
         let (joins, asks) = (mpsc::channel(1).0, mpsc::channel(1).0);
         RoomNode::new(room.clone(), &self.inner.transit.node, joins, asks)
     }

@@ -10,13 +10,13 @@ use redis::{RedisError, Value};
 use ropeline_core::{Bounds, Command, RoomId, Timestamp};
 
 use super::{
-    StoreTime,
+    StoreTime, Unreached,
     encode::{Call, Caller, Done},
     link::{Link, is_refusal, unavailable},
-    picture::{Looked, RoomNode},
+    picture::{Asked, Looked, RoomNode},
     wire::{Answer, Status, Unreadable},
 };
-use crate::{Clock, StoreError};
+use crate::{Clock, Freeze, StoreError};
 
 /// How long a caller waits while an answer is awaited, asked for again, or joins are held.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -49,6 +49,8 @@ pub(super) enum Failed {
     Refused(StoreError),
     /// It may have been done.
     Unknown(StoreError),
+    /// Nothing was done, and Redis is well: the room is being moved elsewhere.
+    Frozen(StoreError),
 }
 
 impl From<RedisError> for Failed {
@@ -67,10 +69,19 @@ impl From<Unreadable> for Failed {
     }
 }
 
+impl From<Failed> for Unreached {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused(error) | Failed::Frozen(error) => Self::Refused(error.to_string()),
+            Failed::Unknown(error) => Self::Away(error.to_string()),
+        }
+    }
+}
+
 impl From<Failed> for StoreError {
     fn from(failed: Failed) -> Self {
         match failed {
-            Failed::Refused(error) | Failed::Unknown(error) => error,
+            Failed::Refused(error) | Failed::Unknown(error) | Failed::Frozen(error) => error,
         }
     }
 }
@@ -120,18 +131,19 @@ impl Transit {
         link: &Link,
         room: &RoomNode,
         known: Known,
-    ) -> Result<Option<(Looked, Timestamp)>, Failed> {
+    ) -> Result<Option<(Looked, Asked)>, Failed> {
         let view = match known {
             Known::Picture => room.view(),
             Known::Nothing => None,
         };
         let call = self.caller(room).look(view.as_deref());
-        let asked_at = self.clock.now();
+        let from = self.clock.now();
         let answer = Self::run(link, &call).await?;
+        let to = self.clock.now();
         if answer.status == Status::Missing {
             return Ok(None);
         }
-        Ok(Some((Looked::read(answer, self.clock.now())?, asked_at)))
+        Ok(Some((Looked::read(answer, to)?, Asked { from, to })))
     }
 
     /// Carries out a command and follows the room up to it. A lost answer is asked for again; the scripts make
@@ -141,11 +153,11 @@ impl Transit {
         link: &Link,
         room: &RoomNode,
         command: &Command,
-    ) -> Result<Done, StoreError> {
+    ) -> Result<Done, Failed> {
         let caller = self.caller(room);
         let attempt = |clock| Caller { clock, ..caller }.transition(command);
         let answer = self.insist(link, room, attempt).await?;
-        let done = Done::read(command, answer).map_err(Failed::from)?;
+        let done = Done::read(command, answer)?;
         room.note_more(done.outcome.more);
         Ok(done)
     }
@@ -156,7 +168,7 @@ impl Transit {
         link: &Link,
         room: &RoomNode,
         attempt: impl Fn(Option<Timestamp>) -> Call,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<Answer, Failed> {
         let mut last = None;
         let insisting = async {
             let mut pause = PAUSE_MIN;
@@ -166,9 +178,9 @@ impl Transit {
                 match answered {
                     Ok(Some(answer)) => return Ok(answer),
                     Ok(None) => {}
-                    Err(Failed::Refused(error)) => return Err(error),
-                    Err(Failed::Unknown(error)) => {
-                        last = Some(error);
+                    Err(failed @ (Failed::Refused(_) | Failed::Frozen(_))) => return Err(failed),
+                    Err(unknown) => {
+                        last = Some(unknown);
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(PAUSE_MAX);
                     }
@@ -177,7 +189,11 @@ impl Transit {
         };
         let outcome = tokio::time::timeout(PATIENCE, insisting).await;
         outcome.unwrap_or_else(|_| {
-            let late = || StoreError::Unavailable("Redis does not answer in time".into());
+            let late = || {
+                Failed::Unknown(StoreError::Unavailable(
+                    "Redis does not answer in time".into(),
+                ))
+            };
             Err(last.take().unwrap_or_else(late))
         })
     }
@@ -208,7 +224,7 @@ impl Transit {
             }
             Status::Again => Ok(None),
             Status::Deleted => Err(Failed::Refused(StoreError::NoSuchRoom(room.name.clone()))),
-            Status::Frozen => Err(Failed::Refused(frozen(&room.name))),
+            Status::Frozen => Err(frozen(&room.name, answer)),
         }
     }
 
@@ -217,12 +233,12 @@ impl Transit {
         &self,
         room: &RoomNode,
         answer: &Answer,
-        looked: Result<Option<(Looked, Timestamp)>, Failed>,
+        looked: Result<Option<(Looked, Asked)>, Failed>,
     ) {
-        if let Ok(Some((looked, asked_at))) = looked
+        if let Ok(Some((looked, asked))) = looked
             && !room.must_merge(&looked)
         {
-            self.show(room, looked, asked_at).await;
+            self.show(room, looked, asked).await;
         }
         if room.version() < answer.version {
             self.follow(room).await.ok();
@@ -239,6 +255,14 @@ pub(super) enum Known {
     Nothing,
 }
 
-fn frozen(room: &RoomId) -> StoreError {
-    StoreError::Unavailable(format!("the room {room} is being moved to another store").into())
+/// The refusal of a room that takes no change.
+pub(super) fn frozen(room: &RoomId, mut answer: Answer) -> Failed {
+    let why = match answer.rest.text() {
+        Ok(why) => Freeze::of_text(&why),
+        Err(unreadable) => return unreadable.into(),
+    };
+    Failed::Frozen(StoreError::Frozen {
+        room: room.clone(),
+        why,
+    })
 }

@@ -16,7 +16,7 @@ if not R.version then
   advance_clock()
   return done(settle(), 1)
 end
-if R.frozen then return answer('frozen') end
+if R.frozen then return answer('frozen', false, R.frozen) end
 if string.match(R.server, '^%x+') ~= run_id() then return answer('fenced') end
 advance_clock()
 turn_rounds()

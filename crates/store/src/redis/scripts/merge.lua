@@ -8,7 +8,7 @@
 clock = read_clock()
 take(call('HGETALL', ROOM))
 if not R.version then return answer('missing') end
-if R.frozen then return answer('frozen') end
+if R.frozen then return answer('frozen', false, R.frozen) end
 advance_clock()
 turn_rounds()
 

@@ -23,7 +23,7 @@
 --        5 ...        the command's own
 -- Returns { status, more, version, head, issued, room time, ... the command's own }
 --        status 'ok'; or, with nothing changed: 'missing' (no such hash), 'fenced' (written on another server),
---        'frozen' (being moved), 'deleted', 'held' (room time is followed by milliseconds to wait),
+--        'frozen' (being moved; room time is followed by why), 'deleted', 'held' (room time is followed by milliseconds to wait),
 --        'again' (a part was done; call again)
 
 local call = redis.call
@@ -208,11 +208,6 @@ local function expire(ordinal)
   end_place(ordinal, 'done')
 end
 
-local function miss(ordinal)
-  R.missed = R.missed + 1
-  end_place(ordinal, 'gone')
-end
-
 -- A pass that ran out is no place, even before it was swept.
 local function end_if_expired(place)
   if not place or place > R.head then return place end
@@ -305,17 +300,58 @@ local function turn_tick()
   end
 end
 
--- Ends up to `most` of those in a set whose time has run out; says how many.
-local function end_due(key, finish, most)
-  local due = call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, most)
-  for _, ordinal in ipairs(due) do finish(tonumber(ordinal)) end
+-- Writes down how many places ended. Neighbours are dropped together.
+local function end_many(ordinals, how)
+  local bits, list = GONE, ended_gone
+  if how == 'done' then bits, list = DONE, ended_done end
+  for i, ordinal in ipairs(ordinals) do ordinals[i] = tonumber(ordinal) end
+  table.sort(ordinals)
+  local set, from = {}, 1
+  for i, ordinal in ipairs(ordinals) do
+    local at = #set
+    set[at + 1], set[at + 2], set[at + 3], set[at + 4] = 'SET', 'u1', ordinal - R.base, 1
+    list[#list + 1] = text(ordinal)
+    if ordinals[i + 1] ~= ordinal + 1 then
+      call('ZREMRANGEBYSCORE', PLACES, ordinals[from], ordinal)
+      from = i + 1
+    end
+  end
+  call('BITFIELD', bits, unpack(set))
+  visible = true
+end
+
+-- Ends up to `most` passes that ran out; says how many.
+local function expire_due(most)
+  local due = call('ZRANGEBYSCORE', ACTIVE, '-inf', now, 'LIMIT', 0, most)
+  if #due == 0 then return 0 end
+  call('ZREM', ACTIVE, unpack(due))
+  for _, since in ipairs(call('HMGET', SINCE, unpack(due))) do
+    if since then
+      R.inside_since = R.inside_since - (tonumber(since) - R.epoch)
+      R.stayed_ms = R.stayed_ms + math.max(0, now - tonumber(since))
+    end
+  end
+  call('HDEL', SINCE, unpack(due))
+  R.expired = R.expired + #due
+  R.departed = R.departed + #due
+  end_many(due, 'done')
+  return #due
+end
+
+-- Ends up to `most` missed turns that are given up; says how many.
+local function miss_due(most)
+  local due = call('ZRANGEBYSCORE', ASIDE, '-inf', now, 'LIMIT', 0, most)
+  if #due == 0 then return 0 end
+  call('ZREM', ASIDE, unpack(due))
+  R.missed = R.missed + #due
+  end_many(due, 'gone')
   return #due
 end
 
 -- Ends passes and missed turns that ran out; says whether that was all of them.
 local function sweep()
-  local looked = end_due(ACTIVE, expire, LOOK_MAX)
-  if looked < LOOK_MAX then looked = looked + end_due(ASIDE, miss, LOOK_MAX - looked) end
+  local looked = expire_due(LOOK_MAX)
+  if looked < LOOK_MAX then looked = looked + miss_due(LOOK_MAX - looked) end
   if looked < LOOK_MAX then return true end
   return call('ZCOUNT', ACTIVE, '-inf', now) == 0 and call('ZCOUNT', ASIDE, '-inf', now) == 0
 end
@@ -342,28 +378,58 @@ local function next_ones(most)
   return ordinals, false
 end
 
-local function is_present(ordinal)
-  if R.presence_ttl == 0 then return true end
-  if bit_at(round_key(0), ordinal) or bit_at(round_key(1), ordinal) or bit_at(round_key(2), ordinal) then return true end
-  return now < R.imported_until and is_unclaimed(ordinal)
+-- Those who are not there yet in `there`, asked for in one round of presence.
+local function look_round(key, ordinals, there)
+  local absent, ask = {}, {}
+  for i, ordinal in ipairs(ordinals) do
+    if not there[i] then
+      absent[#absent + 1] = i
+      local at = #ask
+      ask[at + 1], ask[at + 2], ask[at + 3] = 'GET', 'u1', ordinal - R.base
+    end
+  end
+  if #absent == 0 then return end
+  local bits = call('BITFIELD_RO', key, unpack(ask))
+  for j, i in ipairs(absent) do there[i] = bits[j] == 1 end
+end
+
+-- Splits ordinals into those who are there and those who are not.
+local function by_presence(ordinals)
+  if R.presence_ttl == 0 then return ordinals, {} end
+  local there, present, absent = {}, {}, {}
+  for age = 0, 2 do look_round(round_key(age), ordinals, there) end
+  for i, ordinal in ipairs(ordinals) do
+    local list = absent
+    if there[i] or (now < R.imported_until and is_unclaimed(tonumber(ordinal))) then list = present end
+    list[#list + 1] = ordinal
+  end
+  return present, absent
 end
 
 -- A missed turn is kept for `missed_turn_ttl`; with none, the place is gone at once.
-local function step_aside(ordinal)
-  R.stepped_over = R.stepped_over + 1
-  if R.missed_turn_ttl == 0 then return miss(ordinal) end
-  call('ZADD', ASIDE, now + R.missed_turn_ttl, ordinal)
-  set_aside[#set_aside + 1] = text(ordinal)
+local function step_aside(ordinals)
+  if #ordinals == 0 then return end
+  R.stepped_over = R.stepped_over + #ordinals
+  if R.missed_turn_ttl == 0 then
+    R.missed = R.missed + #ordinals
+    return end_many(ordinals, 'gone')
+  end
+  local turns, given_up = {}, text(now + R.missed_turn_ttl)
+  for _, ordinal in ipairs(ordinals) do
+    turns[#turns + 1] = given_up
+    turns[#turns + 1] = ordinal
+    set_aside[#set_aside + 1] = ordinal
+  end
+  call('ZADD', ASIDE, unpack(turns))
 end
 
 local function enter(ordinals)
   if #ordinals == 0 then return end
   local passes, since = {}, {}
-  for _, ordinal in ipairs(ordinals) do
-    passes[#passes + 1] = text(now + R.pass_ttl)
-    passes[#passes + 1] = ordinal
-    since[#since + 1] = ordinal
-    since[#since + 1] = text(now)
+  local expires_at, admitted_at = text(now + R.pass_ttl), text(now)
+  for i, ordinal in ipairs(ordinals) do
+    passes[2 * i - 1], passes[2 * i] = expires_at, ordinal
+    since[2 * i - 1], since[2 * i] = ordinal, admitted_at
   end
   call('ZADD', ACTIVE, unpack(passes))
   call('HSET', SINCE, unpack(since))
@@ -387,15 +453,9 @@ local function admit()
     else
       R.head = tonumber(ordinals[#ordinals])
     end
-    local present = {}
-    for _, ordinal in ipairs(ordinals) do
-      if is_present(tonumber(ordinal)) then
-        present[#present + 1] = ordinal
-      else
-        step_aside(tonumber(ordinal))
-      end
-    end
+    local present, absent = by_presence(ordinals)
     enter(present)
+    step_aside(absent)
   end
   return budget() > 0 and #next_ones(1) > 0
 end
@@ -456,7 +516,7 @@ end
 -- Everybody out, whatever the length of the line, by one number: `floor`. Says whether it was done; passes
 -- that ran out are ended as such first, and there may be too many of them for one call.
 local function reset()
-  if end_due(ACTIVE, expire, PART_MAX) == PART_MAX then return false end
+  if expire_due(PART_MAX) == PART_MAX then return false end
   local inside = call('ZCARD', ACTIVE)
   R.departed = R.departed + inside
   R.stayed_ms = R.stayed_ms + inside * (now - R.epoch) - R.inside_since
@@ -511,6 +571,8 @@ local function merge(M, first)
   -- Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
   R.version = math.max(R.version, M.version)
   if first then R.joins_held_until = now + JOIN_HOLD_MS end
+  -- The empty room of this epoch gave way to this one when it came from another store.
+  if R.replaced == M.epoch then return true end
   -- A node without memory has made the room anew after all was lost; nobody has joined that one.
   local made_anew = R.fresh == 1 and M.epoch < R.epoch
   if M.epoch < R.epoch and not made_anew then return true end
@@ -574,7 +636,7 @@ local function open()
   clock = read_clock()
   take(call('HGETALL', ROOM))
   if not R.version then return answer('missing') end
-  if R.frozen then return answer('frozen') end
+  if R.frozen then return answer('frozen', false, R.frozen) end
   if string.match(R.server, '^%x+') ~= run_id() then return answer('fenced') end
   if R.state == 'deleted' then return answer('deleted') end
   advance_clock()

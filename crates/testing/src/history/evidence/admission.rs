@@ -2,15 +2,19 @@
 
 use super::{Evidence, Story};
 use crate::history::{
-    SLACK,
+    LAG, Moments, SLACK,
     record::{At, Record},
 };
 
-/// Somebody was let in between two moments.
+/// Somebody was let in, and shown to be, between two moments.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::history) struct Admission<'h> {
     pub(in crate::history) earliest: At,
     pub(in crate::history) latest: At,
+    /// When it was decided, as the room says: it is shown only once it is durable.
+    pub(in crate::history) decided: Option<At>,
+    /// The earliest moment at which it may have been decided, where it is not said.
+    pub(super) decided_after: At,
     /// The first answer that said so.
     pub(in crate::history) seen: &'h Record,
 }
@@ -22,41 +26,45 @@ impl<'h> Evidence<'h> {
             .waiting()
             .filter(|(_, record)| record.t0 < seen.t1)
             .map(|(since, _)| since);
-        let bounds = Admission {
-            earliest: waited.max().unwrap_or(story.asked).max(story.asked),
-            latest: seen.t1,
-            seen,
+        let decided = story.inside().find_map(|record| self.decided(record));
+        let decided = decided.filter(|at| *at <= seen.t1 + SLACK);
+        let asked_or_decided = decided.map_or(story.asked, |at| at.saturating_sub(SLACK));
+        let earliest = waited.chain([story.asked, asked_or_decided]).max();
+        let earliest = earliest.unwrap_or_default();
+        let hidden = match self.history.moments {
+            Moments::Exact => LAG,
+            Moments::Rough => At::ZERO,
         };
-        let said = story.inside().find_map(|record| {
-            let told = record.told.as_ref()?;
-            Some((told.admitted_at?, record))
-        });
-        match said {
-            // While the store is away, room time may stand still, and its moments shift.
-            Some((said, record)) if self.store_was_up(said.saturating_sub(SLACK), record.t1) => {
-                Some(bounds.narrowed(said))
-            }
-            _ => Some(bounds),
+        Some(Admission {
+            earliest,
+            latest: seen.t1,
+            decided,
+            decided_after: earliest.saturating_sub(hidden).max(story.asked),
+            seen,
+        })
+    }
+
+    /// The moment of admission that an answer names, if it is worth something. While the store is away, room
+    /// time may stand still, and its moments shift.
+    fn decided(&self, record: &Record) -> Option<At> {
+        if self.history.moments == Moments::Rough {
+            return None;
         }
+        let at = record.told.as_ref()?.admitted_at?;
+        let from = at.saturating_sub(SLACK);
+        self.store_was_up(from, record.t1).then_some(at)
     }
 }
 
 impl Admission<'_> {
-    /// With what the server says, as far as that agrees with what was seen.
-    fn narrowed(self, said: At) -> Self {
-        let (earliest, latest) = (said.saturating_sub(SLACK), said + SLACK);
-        if latest < self.earliest || self.latest < earliest {
-            return self;
+    /// Between which moments it was decided.
+    pub(in crate::history) fn decision(&self) -> (At, At) {
+        match self.decided {
+            Some(at) => {
+                let from = at.saturating_sub(SLACK);
+                (from.max(self.decided_after), self.latest.min(at + SLACK))
+            }
+            None => (self.decided_after, self.latest),
         }
-        Self {
-            earliest: self.earliest.max(earliest),
-            latest: self.latest.min(latest),
-            ..self
-        }
-    }
-
-    /// Whether it certainly lies between two moments.
-    pub(in crate::history) fn is_within(&self, from: At, to: At) -> bool {
-        from <= self.earliest && self.latest <= to
     }
 }

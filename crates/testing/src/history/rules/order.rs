@@ -2,6 +2,7 @@
 
 use super::{Rule, Violation};
 use crate::history::{
+    SLACK,
     evidence::{Evidence, Story},
     record::Record,
 };
@@ -27,20 +28,28 @@ pub(super) fn joined_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
     broken
 }
 
-/// W5: nobody still waits when a later one has come in, who was certainly present when that happened.
+/// W5: nobody who was certainly present when a later one was let in still waits when that shows, or is let in
+/// after them.
 pub(super) fn admitted_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
     let admissions: Vec<_> = evidence.admissions().collect();
     let mut broken = Vec::new();
     for story in &evidence.stories {
         let until = story.waited_until();
+        let decided = story.admission.and_then(|admission| admission.decided);
         let overtaken_by = admissions.iter().find(|(other, admission)| {
+            let (from, to) = admission.decision();
+            let still_waits = admission.latest < until;
+            let comes_later = admission
+                .decided
+                .zip(decided)
+                .is_some_and(|(theirs, ours)| theirs + 2 * SLACK < ours);
             other.ordinal > story.ordinal
-                && admission.latest < until
-                && story.present.cover(admission.earliest, admission.latest)
+                && (still_waits || comes_later)
+                && story.present.cover(from, to)
         });
         if let Some((other, admission)) = overtaken_by {
             let what = format!(
-                "{} of {} still waits at {until:.3?}, {} of {} came in by {:.3?}",
+                "{} of {} waits until {until:.3?}, {} of {} came in by {:.3?}",
                 story.ordinal, story.user, other.ordinal, other.user, admission.latest
             );
             broken.push(Rule::W5.broken(what, [admission.seen, last_waiting(story)]));

@@ -73,8 +73,8 @@ pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
             });
             told.filter_map(|(since, record, ahead)| {
                 let (least, most) = line.bounds(story.ordinal, since, record.t1);
-                // At the door, those in line do not count.
-                let fits = (ahead == 0 || ahead >= least) && ahead <= most;
+                let at_door = ahead == 0 && has_door(evidence);
+                let fits = (at_door || ahead >= least) && ahead <= most;
                 let what = format!(
                     "{} of {} has {ahead} ahead, not {least} to {most}",
                     story.ordinal, story.user
@@ -83,6 +83,13 @@ pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
             })
         })
         .collect()
+}
+
+/// Whether somebody who waits may be at the door, where those in line do not count: after a missed turn, or
+/// when the store has forgotten.
+fn has_door(evidence: &Evidence<'_>) -> bool {
+    let policy = &evidence.history.policy;
+    !policy.presence_ttl.is_zero() || evidence.store_forgot(At::ZERO, At::MAX)
 }
 
 /// What is known of the line over time. Ordinals have no gaps, so whoever stands between two that are known
@@ -111,11 +118,11 @@ impl Line {
         let mut heads: Vec<_> = heads.collect();
         heads.sort_unstable();
         keep_records(&mut heads, |next, best| next > best);
+        let first_in_line = if has_door(evidence) { 2 } else { 1 };
         let in_line = evidence.stories.iter().flat_map(|story| {
-            let with_others_ahead = story
-                .waiting()
-                .filter(|(_, record)| position(record).is_some_and(|position| position > 1));
-            with_others_ahead.map(|(since, _)| (since, story.ordinal))
+            let waiting = story.waiting();
+            let in_line = waiting.filter(|(_, record)| position(record) >= Some(first_in_line));
+            in_line.map(|(since, _)| (since, story.ordinal))
         });
         let mut tails: Vec<_> = in_line.collect();
         tails.sort_unstable_by(|one, other| other.cmp(one));

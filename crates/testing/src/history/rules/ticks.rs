@@ -21,8 +21,8 @@ pub(super) fn batch_holds(evidence: &Evidence<'_>) -> Vec<Violation> {
         return Vec::new();
     };
     let mut admissions: Vec<_> = evidence.admissions().map(|(_, at)| at).collect();
-    admissions.sort_by_key(|admission| admission.latest);
-    let starts = admissions.iter().map(|admission| admission.earliest);
+    admissions.sort_by_key(|admission| admission.decision().1);
+    let starts = admissions.iter().map(|admission| admission.decision().0);
     let worst = starts.filter_map(|from| pace.too_many_from(from, &admissions));
     let worst = worst.max_by_key(|violation| violation.records.len());
     worst.into_iter().collect()
@@ -85,9 +85,11 @@ fn stretches(evidence: &Evidence<'_>) -> Vec<(At, At)> {
 
 fn within<'h>(evidence: &Evidence<'h>, from: At, to: At) -> Vec<Admission<'h>> {
     let admissions = evidence.admissions().map(|(_, admission)| admission);
-    let mut admissions: Vec<_> = admissions.filter(|at| at.is_within(from, to)).collect();
-    admissions.sort_by_key(|admission| admission.earliest);
-    admissions
+    let is_within = |admission: &Admission<'_>| {
+        let (earliest, latest) = admission.decision();
+        from <= earliest && latest <= to
+    };
+    admissions.filter(is_within).collect()
 }
 
 struct Pace {
@@ -104,28 +106,27 @@ impl Pace {
 
     /// Counts those who certainly came in between `from` and each later moment.
     fn too_many_from(&self, from: At, by_latest: &[Admission<'_>]) -> Option<Violation> {
-        let mut count = 0_u64;
         let after = by_latest
             .iter()
-            .filter(|admission| from <= admission.earliest);
-        let last = after.clone().find(|admission| {
-            count += 1;
-            let whole = admission.latest.saturating_sub(from).as_nanos() / self.every.as_nanos();
-            u128::from(count) > (whole + 2) * u128::from(self.batch)
+            .filter(|admission| from <= admission.decision().0);
+        let after: Vec<_> = after.collect();
+        let count = (1..=after.len()).find(|count| {
+            let span = after[count - 1].decision().1.saturating_sub(from);
+            let ticks = span.as_nanos() / self.every.as_nanos() + 2;
+            *count as u128 > ticks * u128::from(self.batch)
         })?;
-        let what = format!("{count} came in from {from:.3?} to {:.3?}", last.latest);
-        let seen = after.take_while(|admission| admission.latest <= last.latest);
-        Some(Rule::A2.broken(what, seen.map(|admission| admission.seen)))
+        let until = after[count - 1].decision().1;
+        let what = format!("{count} came in from {from:.3?} to {until:.3?}");
+        Some(Rule::A2.broken(what, after[..count].iter().map(|admission| admission.seen)))
     }
 
-    /// A violation, if no way of laying ticks over these, sorted by their beginnings, leaves every tick with
-    /// at most the batch.
+    /// A violation, if no way of laying ticks over these leaves every tick with at most the batch.
     fn misfit(&self, rule: Rule, what: &str, admissions: &[Admission<'_>]) -> Option<Violation> {
         // Laying ticks later matters only when a tick's start comes to lie behind somebody's earliest moment.
         let shifts: BTreeSet<_> = admissions
             .iter()
             .map(|admission| {
-                let past = admission.earliest.as_nanos() % self.every.as_nanos();
+                let past = admission.decision().0.as_nanos() % self.every.as_nanos();
                 At::from_nanos(u64::try_from(past).unwrap_or_default() + 1)
             })
             .collect();
@@ -144,7 +145,8 @@ impl Pace {
         };
         let mut coming: Vec<_> = admissions
             .iter()
-            .map(|admission| (tick(admission.earliest), tick(admission.latest)))
+            .map(Admission::decision)
+            .map(|(earliest, latest)| (tick(earliest), tick(latest)))
             .collect();
         coming.sort_unstable();
         // Who can wait least is served first: if anything fits, that does.

@@ -66,7 +66,7 @@ fn bounds() -> Vec<Case> {
     };
     let let_in = || {
         Tale::park(1, 1_000)
-            .joined("ann", 0..10, inside(1, 5).until(10_005))
+            .joined("ann", 0..10, inside(1, 5))
             .joined("bob", 20..30, waiting(2, 1))
             .joined("cid", 40..50, waiting(3, 2))
     };
@@ -75,7 +75,7 @@ fn bounds() -> Vec<Case> {
             rule: Rule::W7,
             how: "somebody who has left is counted",
             wrong: left().polled("cid", 80..90, waiting(3, 3)),
-            right: left().polled("cid", 80..90, waiting(3, 3).from_picture_of(65)),
+            right: left().polled("cid", 80..90, waiting(3, 3).pictured_at(65)),
         },
         Case {
             rule: Rule::W7,

@@ -1,0 +1,35 @@
+//! What can be said about an import.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use ropeline_core::RoomId;
+
+use crate::units;
+
+#[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// File of rows, one JSON object on each line; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+
+    /// Room that takes them over
+    #[arg(long, value_name = "ROOM", default_value = "main", value_parser = units::room)]
+    pub(super) room: RoomId,
+
+    /// Time in which nobody who was taken over counts as absent
+    #[arg(long, value_name = "SPAN", default_value = "30m", value_parser = units::span)]
+    pub(super) grace: Duration,
+
+    /// Judge the rows and change nothing; the server may be running
+    #[arg(long)]
+    pub(super) dry_run: bool,
+
+    /// New file for the tokens, readable by its owner alone [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+
+    /// File for every row that was not taken over, with its line and the reason
+    #[arg(long, value_name = "FILE")]
+    pub(super) rejected: Option<PathBuf>,
+}

@@ -1,0 +1,268 @@
+//! The operators' key at the start.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+
+use super::{
+    error::StartError,
+    started::{AdminKeyNote, NewAdminKey},
+};
+use crate::{
+    app::AdminKeyDigest,
+    config::{AdminKey, Settings},
+    shared::{Shared, SharedAdminKey, SharedTexts},
+    token::{lock_keys, random, write_secret},
+};
+
+const FILE: &str = "admin.key";
+
+/// The key that this node takes, and what the operator is told of it.
+pub(super) struct OperatorsKey {
+    pub(super) digest: AdminKeyDigest,
+    pub(super) note: AdminKeyNote,
+    /// What the operator must hear of.
+    pub(super) warning: Option<String>,
+}
+
+/// The key of the settings, else the one that all nodes take, else that of the data directory, made now if
+/// there is none anywhere.
+pub(super) async fn admin_key(
+    settings: &Settings,
+    shared: Option<&dyn SharedTexts>,
+) -> Result<OperatorsKey, StartError> {
+    match (&settings.admin_key, shared) {
+        (Some(key), None) => Ok(OperatorsKey::known(AdminKeyDigest::of(key.reveal()))),
+        (Some(key), Some(texts)) => given_key(key, texts).await,
+        (None, None) => {
+            let own = OwnKey::find_or_make(&settings.data)?;
+            Ok(own.into_operators_key())
+        }
+        (None, Some(texts)) => shared_key(&settings.data, texts).await,
+    }
+}
+
+async fn given_key(key: &AdminKey, texts: &dyn SharedTexts) -> Result<OperatorsKey, StartError> {
+    let digest = AdminKeyDigest::of(key.reveal());
+    let shared = SharedAdminKey::read(texts).await;
+    let differs = match shared.map_err(StartError::SharedAdminKey)? {
+        Shared::Nothing => false,
+        Shared::Key(shared) => shared != digest,
+        Shared::Junk => true,
+    };
+    Ok(OperatorsKey {
+        warning: differs.then(|| {
+            "the admin key that this node was given is not the one that other nodes take: give it to all of them"
+                .to_owned()
+        }),
+        ..OperatorsKey::known(digest)
+    })
+}
+
+/// The key that the nodes share. Whoever comes first makes it, and keeps it before anybody can hear of it, so
+/// that there is never a digest whose key nobody has.
+async fn shared_key(data: &Path, texts: &dyn SharedTexts) -> Result<OperatorsKey, StartError> {
+    let _lock = lock_keys(data)?;
+    let mut shared = read(texts).await?;
+    if shared == Shared::Nothing {
+        let own = OwnKey::find_or_make(data)?;
+        let offered = SharedAdminKey::offer(texts, &own.digest()).await;
+        if offered.map_err(StartError::SharedAdminKey)? {
+            return Ok(own.into_operators_key());
+        }
+        own.discard_if_new()?;
+        shared = read(texts).await?;
+    }
+    let own = OwnKey::find(data)?;
+    match shared {
+        Shared::Key(digest) => Ok(OperatorsKey::of_all_nodes(digest, own.as_ref())),
+        Shared::Nothing | Shared::Junk => Err(StartError::NoSharedAdminKey),
+    }
+}
+
+async fn read(texts: &dyn SharedTexts) -> Result<Shared, StartError> {
+    let shared = SharedAdminKey::read(texts).await;
+    shared.map_err(StartError::SharedAdminKey)
+}
+
+impl OperatorsKey {
+    fn known(digest: AdminKeyDigest) -> Self {
+        Self {
+            digest,
+            note: AdminKeyNote::Known,
+            warning: None,
+        }
+    }
+
+    fn of_all_nodes(digest: AdminKeyDigest, own: Option<&OwnKey>) -> Self {
+        match own {
+            Some(own) if digest.matches(&own.key) => Self::known(digest),
+            own => Self {
+                digest,
+                note: AdminKeyNote::OfFirstNode,
+                warning: own.map(|own| {
+                    let file = own.file.display();
+                    format!("the admin key in {file} is not the one that the nodes take, and is of no use")
+                }),
+            },
+        }
+    }
+}
+
+/// The key in a node's data directory.
+struct OwnKey {
+    key: String,
+    file: PathBuf,
+    /// Whether it was made just now.
+    is_new: bool,
+}
+
+impl OwnKey {
+    fn find(data: &Path) -> Result<Option<Self>, StartError> {
+        let file = data.join(FILE);
+        match std::fs::read_to_string(&file) {
+            Ok(key) if !key.trim().is_empty() => Ok(Some(Self {
+                key: key.trim().to_owned(),
+                file,
+                is_new: false,
+            })),
+            Ok(_) => {
+                let cause = io::Error::other("the file is empty; remove it to have a new key made");
+                Err(StartError::AdminKey { path: file, cause })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(StartError::AdminKey { path: file, cause }),
+        }
+    }
+
+    fn find_or_make(data: &Path) -> Result<Self, StartError> {
+        if let Some(own) = Self::find(data)? {
+            return Ok(own);
+        }
+        let (key, file) = (
+            format!("rladm_{}", BASE64.encode(random::<24>())),
+            data.join(FILE),
+        );
+        match write_secret(&file, format!("{key}\n").as_bytes()) {
+            Ok(()) => Ok(Self {
+                key,
+                file,
+                is_new: true,
+            }),
+            Err(cause) => Err(StartError::AdminKey { path: file, cause }),
+        }
+    }
+
+    fn digest(&self) -> AdminKeyDigest {
+        AdminKeyDigest::of(&self.key)
+    }
+
+    /// Another node was faster, and nobody has heard of this key.
+    fn discard_if_new(self) -> Result<(), StartError> {
+        if !self.is_new {
+            return Ok(());
+        }
+        let removed = std::fs::remove_file(&self.file);
+        removed.map_err(|cause| StartError::AdminKey {
+            path: self.file,
+            cause,
+        })
+    }
+
+    fn into_operators_key(self) -> OperatorsKey {
+        let known = OperatorsKey::known(self.digest());
+        if !self.is_new {
+            return known;
+        }
+        let Self { key, file, .. } = self;
+        OperatorsKey {
+            note: AdminKeyNote::New(NewAdminKey { key, file }),
+            ..known
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::{config::Overrides, shared::memory::Memory};
+
+    fn settings(data: &TempDir, admin_key: Option<&str>) -> Settings {
+        let overrides = Overrides {
+            data: Some(data.path().to_owned()),
+            admin_key: admin_key.map(str::to_owned),
+            ..Overrides::default()
+        };
+        Settings::from_text("", &overrides).unwrap()
+    }
+
+    async fn start(data: &TempDir, given: Option<&str>, texts: &Memory) -> OperatorsKey {
+        let started = admin_key(&settings(data, given), Some(texts)).await;
+        started.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn directory() -> TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    #[tokio::test]
+    async fn of_nodes_that_start_together_one_makes_the_key_that_all_take() {
+        for _ in 0..20 {
+            let (texts, [a, b]) = (Memory::default(), [directory(), directory()]);
+            let started = tokio::join!(start(&a, None, &texts), start(&b, None, &texts));
+            let (first, second, of_second) = match (&started.0.note, &started.1.note) {
+                (AdminKeyNote::New(_), AdminKeyNote::OfFirstNode) => (started.0, started.1, &b),
+                (AdminKeyNote::OfFirstNode, AdminKeyNote::New(_)) => (started.1, started.0, &a),
+                notes => panic!("{notes:?}"),
+            };
+            let AdminKeyNote::New(NewAdminKey { key, file }) = first.note else {
+                panic!("it was new above");
+            };
+            assert!(first.digest.matches(&key) && second.digest.matches(&key));
+            assert_eq!(std::fs::read_to_string(file).unwrap().trim(), key);
+            assert!(!of_second.path().join(FILE).exists());
+        }
+    }
+
+    #[tokio::test]
+    async fn who_has_the_shared_key_is_told_nothing_and_who_has_another_is_warned() {
+        let (texts, [first, second]) = (Memory::default(), [directory(), directory()]);
+        start(&first, None, &texts).await;
+        let again = start(&first, None, &texts).await;
+        assert!(matches!(again.note, AdminKeyNote::Known) && again.warning.is_none());
+        std::fs::write(second.path().join(FILE), "another-key").unwrap();
+        let other = start(&second, None, &texts).await;
+        assert!(matches!(other.note, AdminKeyNote::OfFirstNode));
+        assert!(other.warning.unwrap().contains("is of no use"));
+        assert_eq!(other.digest, again.digest);
+    }
+
+    #[tokio::test]
+    async fn a_given_key_is_not_shared_and_is_warned_of_if_others_take_another() {
+        let (texts, [first, second]) = (Memory::default(), [directory(), directory()]);
+        let given = start(&first, Some("given"), &texts).await;
+        assert!(given.warning.is_none() && texts.texts().is_empty());
+        let made = start(&second, None, &texts).await;
+        assert!(matches!(made.note, AdminKeyNote::New(_)));
+        let given = start(&first, Some("given"), &texts).await;
+        assert!(given.digest.matches("given"));
+        assert!(given.warning.unwrap().contains("give it to all of them"));
+    }
+
+    #[tokio::test]
+    async fn a_start_without_the_store_or_with_junk_in_it_makes_no_key() {
+        let (texts, data) = (Memory::default(), directory());
+        texts.set_away(true);
+        let settings = settings(&data, None);
+        assert!(admin_key(&settings, Some(&texts)).await.is_err());
+        texts.set_away(false);
+        texts.texts().insert("admin-key".into(), "junk".into());
+        assert!(admin_key(&settings, Some(&texts)).await.is_err());
+        assert!(!data.path().join(FILE).exists());
+    }
+}

@@ -1,0 +1,216 @@
+//! A room's hash.
+
+use std::{sync::Arc, time::Duration};
+
+use ropeline_core::{
+    Counters, Header, Identity, LostRange, Ordinal, Policy, RoomClock, RoomState, Round, ServerId,
+    Tick, Timestamp,
+};
+
+use super::wire::{Read, Unreadable, millis, state_word};
+
+/// The fields of a room's hash.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub(super) fn of(fields: Vec<(String, String)>) -> Self {
+        Self(fields)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        let field = self.0.iter().find(|(field, _)| field == name);
+        field.map(|(_, value)| value.as_str())
+    }
+
+    fn maybe(&self, name: &str) -> Read<Option<u64>> {
+        let number = |text: &str| text.parse().map_err(|_| Unreadable("a number in a room"));
+        self.text(name).map(number).transpose()
+    }
+
+    fn number(&self, name: &'static str) -> Read<u64> {
+        self.maybe(name)?.ok_or(Unreadable(name))
+    }
+
+    pub(super) fn time(&self, name: &'static str) -> Read<Timestamp> {
+        self.number(name).map(Timestamp)
+    }
+
+    fn ordinal(&self, name: &'static str) -> Read<Ordinal> {
+        self.number(name).map(Ordinal)
+    }
+
+    fn span(&self, name: &'static str) -> Read<Duration> {
+        self.number(name).map(Duration::from_millis)
+    }
+
+    pub(super) fn header(&self, now: Timestamp, clock: Timestamp) -> Read<Header> {
+        let round = |number, started| {
+            Ok(Round {
+                number: self.number(number)?,
+                started: self.time(started)?,
+            })
+        };
+        let lost = match (self.maybe("lost_after")?, self.maybe("lost_until")?) {
+            (Some(after), Some(until)) => Some(LostRange {
+                after: Ordinal(after),
+                until: Timestamp(until),
+            }),
+            _ => None,
+        };
+        Ok(Header {
+            epoch: self.time("epoch")?,
+            server: ServerId(self.text("server").ok_or(Unreadable("a server"))?.into()),
+            state: self.state()?,
+            paused: self.number("paused")? == 1,
+            policy: Arc::new(self.policy()?),
+            digest: self.text("digest").map(str::to_owned),
+            issued: self.ordinal("issued")?,
+            head: self.ordinal("head")?,
+            floor: self.ordinal("floor")?,
+            base: self.ordinal("base")?,
+            version: self.number("version")?,
+            tick: Tick {
+                start: self.time("tick_start")?,
+                admitted: self.number("tick_admitted")?,
+                extra: self.number("tick_extra")?,
+            },
+            presence: round("round", "round_started")?,
+            keys: round("key_round", "key_round_started")?,
+            lost,
+            joins_held_until: self.time("joins_held_until")?,
+            imported_until: self.time("imported_until")?,
+            counters: self.counters()?,
+            clock: RoomClock::heard(now, clock),
+        })
+    }
+
+    fn state(&self) -> Read<RoomState> {
+        Ok(match self.text("state") {
+            Some("open") => RoomState::Open,
+            Some("closed") => RoomState::Closed,
+            Some("draining") => RoomState::Draining,
+            Some("deleted") => RoomState::Deleted,
+            _ => return Err(Unreadable("the state of a room")),
+        })
+    }
+
+    fn policy(&self) -> Read<Policy> {
+        let identity = self.text("identity").unwrap_or_default();
+        Ok(Policy {
+            every: self.span("every")?,
+            batch: self.maybe("batch")?,
+            active_max: self.maybe("active_max")?,
+            pass_ttl: self.span("pass_ttl")?,
+            pass_max: self.span("pass_max")?,
+            presence_ttl: self.span("presence_ttl")?,
+            missed_turn_ttl: self.span("missed_turn_ttl")?,
+            waiting_max: self.number("waiting_max")?,
+            identity: identity
+                .parse::<Identity>()
+                .map_err(|_| Unreadable("an identity"))?,
+        })
+    }
+
+    fn counters(&self) -> Read<Counters> {
+        Ok(Counters {
+            admitted: self.number("admitted")?,
+            departed: self.number("departed")?,
+            expired: self.number("expired")?,
+            finished: self.number("finished")?,
+            left: self.number("left")?,
+            revoked: self.number("revoked")?,
+            stepped_over: self.number("stepped_over")?,
+            missed: self.number("missed")?,
+            restored: self.number("restored")?,
+            stayed_ms: self.number("stayed_ms")?,
+        })
+    }
+}
+
+/// The hash of a room that comes from another store, but for what its new server says of itself.
+pub(super) fn fields_of(header: &Header, inside_since: u64) -> Vec<(&'static str, String)> {
+    let (tick, presence, keys) = (header.tick, header.presence, header.keys);
+    let numbers = [
+        ("epoch", header.epoch.0),
+        ("paused", u64::from(header.paused)),
+        ("issued", header.issued.0),
+        ("head", header.head.0),
+        ("floor", header.floor.0),
+        ("base", header.base.0),
+        ("version", header.version),
+        ("tick_start", tick.start.0),
+        ("tick_admitted", tick.admitted),
+        ("tick_extra", tick.extra),
+        ("round", presence.number),
+        ("round_started", presence.started.0),
+        ("key_round", keys.number),
+        ("key_round_started", keys.started.0),
+        ("joins_held_until", header.joins_held_until.0),
+        ("imported_until", header.imported_until.0),
+        ("clock_last", header.clock.last().0),
+        ("inside_since", inside_since),
+    ];
+    let mut fields = vec![("state", state_word(header.state).to_owned())];
+    fields.extend(numbers.map(|(field, number)| (field, number.to_string())));
+    if let Some(lost) = header.lost {
+        fields.push(("lost_after", lost.after.0.to_string()));
+        fields.push(("lost_until", lost.until.0.to_string()));
+    }
+    fields.extend(header.digest.clone().map(|digest| ("digest", digest)));
+    fields.extend(policy_fields(&header.policy));
+    fields.extend(counter_fields(&header.counters));
+    fields
+}
+
+fn policy_fields(policy: &Policy) -> Vec<(&'static str, String)> {
+    let spans = [
+        ("every", policy.every),
+        ("pass_ttl", policy.pass_ttl),
+        ("pass_max", policy.pass_max),
+        ("presence_ttl", policy.presence_ttl),
+        ("missed_turn_ttl", policy.missed_turn_ttl),
+    ];
+    let counts = [
+        ("batch", policy.batch),
+        ("active_max", policy.active_max),
+        ("waiting_max", Some(policy.waiting_max)),
+    ];
+    let spans = spans.map(|(field, span)| (field, millis(span).to_string()));
+    let counts = counts.map(|(field, count)| Some((field, count?.to_string())));
+    let identity = ("identity", policy.identity.as_str().to_owned());
+    let present = counts.into_iter().flatten();
+    spans.into_iter().chain(present).chain([identity]).collect()
+}
+
+fn counter_fields(counters: &Counters) -> [(&'static str, String); 10] {
+    let Counters {
+        admitted,
+        departed,
+        expired,
+        finished,
+        left,
+        revoked,
+        stepped_over,
+        missed,
+        restored,
+        stayed_ms,
+    } = *counters;
+    [
+        ("admitted", admitted),
+        ("departed", departed),
+        ("expired", expired),
+        ("finished", finished),
+        ("left", left),
+        ("revoked", revoked),
+        ("stepped_over", stepped_over),
+        ("missed", missed),
+        ("restored", restored),
+        ("stayed_ms", stayed_ms),
+    ]
+    .map(|(field, count)| (field, count.to_string()))
+}
