@@ -147,6 +147,7 @@ pub async fn who_was_heard_of_lately_is_there(fixture: &mut impl Fixture) {
     given.line(1).await;
     given.advance(secs(9)).await;
     given.mark(1);
+    given.settle().await;
     for seconds in [1, 10, 8] {
         given.advance(secs(seconds)).await;
     }
