@@ -18,6 +18,7 @@ mod plan;
 mod process;
 mod proxy;
 mod recorded;
+mod redis_rights;
 mod redis_start;
 mod room;
 mod room_server;
