@@ -3,7 +3,11 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
-use redis::{Client, RedisResult, aio::ConnectionManager, cmd, pipe};
+use redis::{
+    Client, RedisResult,
+    aio::{ConnectionManager, ConnectionManagerConfig},
+    cmd, pipe,
+};
 use serde::Deserialize;
 
 /// Everybody who waits, by the time of their coming (000: `waiting`, 002, 003: `wait-token`, 004).
@@ -15,6 +19,9 @@ const ACTIVE_PREFIX: &str = "active:";
 /// The seeds say 300 s (000, 002, 003) and 10 min (004). Longer here, so that whoever is inside at the
 /// start is inside at the end.
 const PASS_SECONDS: u64 = 2 * 60 * 60;
+/// As patient as the client of most seeds, Lettuce, is by default. The `redis` crate would give up after
+/// half a second, which is sooner than `KEYS` is done on a busy machine.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// How often the scheduler runs (000, 002, 004), and how many it moves in the background of a measurement:
 /// as few as the room that the product is measured with.
 const EVERY: Duration = Duration::from_secs(10);
@@ -56,7 +63,8 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) async fn open(url: &str, entry_limit: u64, counting: Counting) -> RedisResult<Self> {
-        let redis = ConnectionManager::new(Client::open(url)?).await?;
+        let config = ConnectionManagerConfig::new().set_response_timeout(Some(ANSWER_MAX));
+        let redis = ConnectionManager::new_with_config(Client::open(url)?, config).await?;
         Ok(Self {
             redis,
             entry_limit,

@@ -2,14 +2,19 @@
 
 use std::{
     fs::{self, File},
+    path::Path,
     process::{Command, Stdio},
     time::Duration,
 };
 
-use ropeline_testing::{Persistence, TestRedis, free_port};
+use ropeline_testing::{
+    Persistence, TestCertificates, TestRedis, free_port,
+    http::{Ask, Client},
+};
 
 use crate::{
     process::{Leashed, Site},
+    visitor::{leave, token_of, verify},
     wait::until,
 };
 
@@ -62,6 +67,52 @@ fn a_redis_that_is_away_is_waited_for_until_the_wait_is_ended() {
         server.0.try_wait().expect("a child of this process")
     });
     assert_eq!(ended.code(), Some(0));
+}
+
+/// The rights that docs/REDIS.md gives to a user of its own, as `ACL SETUSER` takes them.
+fn documented_rights() -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/REDIS.md");
+    let page = fs::read_to_string(page).expect("a page of the documentation");
+    let line = page.lines().find_map(|line| line.strip_prefix("user "));
+    let line = line.expect("a user is shown there");
+    line.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn over_tls_and_with_the_rights_of_the_documentation_a_line_forms_and_moves() {
+    let (certificates, port) = (TestCertificates::make(), free_port());
+    let options = certificates.redis_options(port);
+    let options: Vec<_> = options.iter().map(String::as_str).collect();
+    let redis = TestRedis::with(Persistence::Always, &options);
+    let rights = documented_rights();
+    let rights = ["ACL", "SETUSER"]
+        .into_iter()
+        .chain(rights.iter().map(String::as_str));
+    assert_eq!(redis.cli(&rights.collect::<Vec<_>>()), "OK");
+    let store = format!("rediss://ropeline:PASSWORD@localhost:{port}");
+    let site = Site::new(&format!(
+        "store = '{store}'\n[rooms.main]\nactive_max = 1\n"
+    ));
+    let mut serve = site.command("serve");
+    serve.env("SSL_CERT_FILE", certificates.authority());
+    serve.stdin(Stdio::null()).stdout(Stdio::null());
+    let _server = Leashed(serve.spawn().expect("the binary that cargo has just built"));
+    let mut client = until(PATIENCE, "it is ready", || {
+        let mut client = Client::connect(site.address()).ok()?;
+        let ready = client.try_send(&Ask::get("/readyz")).ok()?;
+        (ready.status == 200).then_some(client)
+    });
+    let [first, second] = ["ann", "bob"].map(|user| token_of(&mut client, user));
+    assert_eq!(client.send(&verify(&first)).status, 204);
+    assert_eq!(client.send(&verify(&second)).status, 403);
+    assert_eq!(client.send(&leave(&first)).status, 204);
+    assert_eq!(client.send(&verify(&second)).status, 204);
+    assert_eq!(client.send(&verify(&first)).status, 401);
+    let clients = redis.cli(&["CLIENT", "LIST"]);
+    let ours = clients
+        .lines()
+        .filter(|line| line.contains("user=ropeline"));
+    assert!(ours.count() > 0, "{clients}");
 }
 
 #[test]

@@ -13,12 +13,12 @@ use crate::{
     config::{LoginSettings, Settings},
     follow::Followed,
     login::{LoginKeyError, Logins},
-    shared::{SharedAdminKey, SharedKeys, SharedTexts, Sharing},
+    shared::{SharedAdminKey, SharedKeyError, SharedKeys, SharedTexts, Sharing},
     token::{KeyError, KeyFile, KeyRing},
 };
 
 /// Replaced as a whole whenever its source changes.
-type Slot<T> = Arc<ArcSwap<T>>;
+pub(super) type Slot<T> = Arc<ArcSwap<T>>;
 
 /// Every key that the server needs.
 pub(super) struct Keys {
@@ -41,14 +41,12 @@ pub(super) async fn open(
     let operators = admin_key(settings, shared.as_deref()).await?;
     let (signing, sharing) = match shared {
         None => {
-            KeyFile::open_or_create(&settings.data, clock.now())?;
-            let (signing, file) = follow_keys(&settings.data)?;
+            let (signing, file) = follow_keys(&settings.data, clock)?;
             followed.push(file);
             (signing, None)
         }
         Some(texts) => {
-            let (data, clock) = (settings.data.clone(), Arc::clone(clock));
-            let keys = SharedKeys::open(Arc::clone(&texts), data, clock).await?;
+            let keys = shared_keys(&settings.data, &texts, clock).await?;
             let made = settings.admin_key.is_none();
             let admin_key = made.then(|| SharedAdminKey::new(texts, operators.digest.clone()));
             (keys.ring(), Some(Sharing { keys, admin_key }))
@@ -63,23 +61,30 @@ pub(super) async fn open(
     })
 }
 
-/// The signing keys of a command that works on the store beside its servers, or without any.
-pub(super) async fn signing(
+/// The signing keys as they are now, for a command that is soon over.
+pub(super) async fn signing_keys(
     settings: &Settings,
     shared: Option<Arc<dyn SharedTexts>>,
     clock: &Arc<dyn Clock>,
-) -> Result<Arc<KeyRing>, StartError> {
-    let data = settings.data.clone();
-    let Some(texts) = shared else {
-        KeyFile::open_or_create(&data, clock.now())?;
-        return Ok(follow_keys(&data)?.0.load_full());
-    };
-    let keys = SharedKeys::open(texts, data, Arc::clone(clock)).await?;
-    Ok(keys.ring().load_full())
+) -> Result<Slot<KeyRing>, StartError> {
+    Ok(match shared {
+        None => follow_keys(&settings.data, clock)?.0,
+        Some(texts) => shared_keys(&settings.data, &texts, clock).await?.ring(),
+    })
 }
 
-/// The signing keys of a node that shares them with nobody, which follow their rotation.
-fn follow_keys(data: &Path) -> Result<(Slot<KeyRing>, Followed), KeyError> {
+async fn shared_keys(
+    data: &Path,
+    texts: &Arc<dyn SharedTexts>,
+    clock: &Arc<dyn Clock>,
+) -> Result<SharedKeys, SharedKeyError> {
+    SharedKeys::open(Arc::clone(texts), data.to_owned(), Arc::clone(clock)).await
+}
+
+/// The signing keys of a node that shares them with nobody, made now if there are none. They follow their
+/// rotation.
+fn follow_keys(data: &Path, clock: &Arc<dyn Clock>) -> Result<(Slot<KeyRing>, Followed), KeyError> {
+    KeyFile::open_or_create(data, clock.now())?;
     let path = KeyFile::path(data);
     let directory = data.to_owned();
     let read = move || {

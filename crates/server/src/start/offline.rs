@@ -7,7 +7,7 @@ use ropeline_store::{Clock, Store, StoreError};
 
 use super::{
     error::StartError,
-    keys,
+    keys::{Slot, signing_keys},
     rooms::apply_section,
     store::{self, Opened},
 };
@@ -21,7 +21,7 @@ use crate::{
 pub struct Offline {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    keys: Arc<KeyRing>,
+    keys: Slot<KeyRing>,
     token_ttl_s: u64,
 }
 
@@ -29,7 +29,7 @@ impl Offline {
     /// Opens the store and the keys as a server would; an embedded store must have no server then.
     pub async fn open(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, StartError> {
         let Opened { store, shared, .. } = store::open(settings, &clock).await?;
-        let keys = keys::signing(settings, shared, &clock).await?;
+        let keys = signing_keys(settings, shared, &clock).await?;
         Ok(Self {
             store,
             clock,
@@ -65,7 +65,7 @@ impl Offline {
         issued_at: Timestamp,
     ) -> String {
         let now = self.clock.now();
-        self.keys.sign(&Claims {
+        self.keys.load().sign(&Claims {
             iss: ISSUER.into(),
             aud: room.clone(),
             epoch,

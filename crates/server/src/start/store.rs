@@ -58,8 +58,7 @@ pub(super) async fn open(
             let open = async || RedisStore::open(url, Arc::clone(clock)).await;
             let store = Arc::new(await_redis(url, PAUSES, open).await?);
             warnings.extend_from_slice(store.warnings());
-            let shared: Arc<dyn SharedTexts> = Arc::clone(&store) as _;
-            (store, Some(shared))
+            (Arc::clone(&store) as _, Some(store))
         }
     };
     Ok(Opened {

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use ropeline_core::{Command, Timestamp};
+use ropeline_core::Command;
 
 use super::{
     Inner,
-    picture::{Looked, RoomNode},
+    picture::{Asked, Looked, RoomNode},
     transit::{Failed, Known, Transit},
 };
 use crate::StoreError;
@@ -38,8 +38,8 @@ impl Transit {
     /// Makes the picture of a room as new as the store is.
     pub(super) async fn follow(&self, room: &RoomNode) -> Result<(), Failed> {
         match self.look(&self.feed, room, Known::Picture).await? {
-            Some((looked, asked_at)) if !room.must_merge(&looked) => {
-                self.show(room, looked, asked_at).await;
+            Some((looked, asked)) if !room.must_merge(&looked) => {
+                self.show(room, looked, asked).await;
                 Ok(())
             }
             None if room.view().is_none() => {
@@ -63,13 +63,13 @@ impl Transit {
     }
 
     /// Publishes what was looked at.
-    pub(super) async fn show(&self, room: &RoomNode, looked: Looked, asked_at: Timestamp) {
+    pub(super) async fn show(&self, room: &RoomNode, looked: Looked, asked: Asked) {
         let aside = if looked.is_snapshot() {
             self.asides(room).await
         } else {
             Vec::new()
         };
-        room.publish(&looked, asked_at, &aside);
+        room.publish(&looked, asked, &aside);
     }
 
     /// Those that are aside now. What cannot be read is left out: only leases depend on it.

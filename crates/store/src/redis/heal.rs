@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use ropeline_core::{Bits, Timestamp, View};
+use ropeline_core::{Bits, View};
 
 use super::{
     encode::{Call, memory},
-    picture::{Looked, RoomNode},
+    picture::{Asked, Looked, RoomNode},
     transit::{Failed, Known, Transit, frozen},
     wire::{Answer, Status},
 };
@@ -24,8 +24,7 @@ impl Transit {
         let _one_at_a_time = room.healing.lock().await;
         for _ in 0..TRIES_MAX {
             let known = room.view().map(|view| memory(&view, room.acknowledged()));
-            let Some((looked, asked_at)) = self.look(&self.feed, room, Known::Nothing).await?
-            else {
+            let Some((looked, asked)) = self.look(&self.feed, room, Known::Nothing).await? else {
                 let Some(known) = known else {
                     return Err(no_such_room(room));
                 };
@@ -33,10 +32,10 @@ impl Transit {
                 continue;
             };
             if !room.must_merge(&looked) {
-                self.show(room, looked, asked_at).await;
+                self.show(room, looked, asked).await;
                 return Ok(());
             }
-            self.merge_into(room, known, looked, asked_at).await?;
+            self.merge_into(room, known, looked, asked).await?;
         }
         Err(no_such_room(room))
     }
@@ -46,11 +45,11 @@ impl Transit {
         room: &RoomNode,
         known: Option<Arc<View>>,
         looked: Looked,
-        asked_at: Timestamp,
+        asked: Asked,
     ) -> Result<(), Failed> {
         let was_fenced = looked.is_fenced();
         if !was_fenced && known.is_none() {
-            self.show(room, looked, asked_at).await;
+            self.show(room, looked, asked).await;
             return Ok(());
         }
         let stored = looked.view();
@@ -79,10 +78,10 @@ impl Transit {
 
     /// Takes the store's word for which server it is, now that this node has merged.
     async fn adopt(&self, room: &RoomNode) -> Result<(), Failed> {
-        if let Some((looked, asked_at)) = self.look(&self.feed, room, Known::Nothing).await?
+        if let Some((looked, asked)) = self.look(&self.feed, room, Known::Nothing).await?
             && !looked.is_fenced()
         {
-            self.show(room, looked, asked_at).await;
+            self.show(room, looked, asked).await;
         }
         Ok(())
     }

@@ -6,7 +6,9 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwapOption;
-use ropeline_core::{Bits, Header, Located, Ordinal, Pace, RoomId, RoomState, Timestamp, View};
+use ropeline_core::{
+    Bits, Header, Located, Ordinal, Pace, RoomClock, RoomId, RoomState, Timestamp, View,
+};
 use tokio::sync::{Notify, mpsc};
 
 use super::{
@@ -28,6 +30,23 @@ pub(super) struct Picture {
     pub(super) next_due: Option<Timestamp>,
     /// Those that were ever set aside, as far as this node has heard.
     pub(super) set_aside: Bits,
+}
+
+/// When a question was sent and its answer came, by the node's clock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+}
+
+impl Asked {
+    /// What room time is, given that it was `room` at some moment while the answer was awaited. A node that was
+    /// stopped meanwhile cannot tell when; then what it knew before is better.
+    fn clock(self, room: Timestamp, known: Option<&Picture>) -> RoomClock {
+        let latest = room + self.to.since(self.from);
+        let expected = known.map_or(room, |known| known.view.now(self.to));
+        RoomClock::heard(expected.clamp(room, latest), self.to)
+    }
 }
 
 /// What `look.lua` says.
@@ -241,19 +260,22 @@ impl RoomNode {
 
     /// Puts a picture in the place of an older one. What ended stays ended, so a newer answer may be laid over
     /// any picture of the same epoch between the version that was asked about and its own.
-    pub(super) fn publish(&self, looked: &Looked, fresh_at: Timestamp, aside: &[u64]) {
+    pub(super) fn publish(&self, looked: &Looked, asked: Asked, aside: &[u64]) {
         let mut pace = lock(&self.pace);
         let old = self.picture();
         let header = &looked.header;
+        let clock = asked.clock(looked.as_of, old.as_deref());
         if let Some(old) = &old {
             let known = &old.view.header;
-            let older = (header.epoch, header.version) < (known.epoch, known.version);
+            let older = (header.epoch, header.version, asked.from)
+                < (known.epoch, known.version, old.fresh_at);
             if older || (header.epoch != known.epoch && !looked.is_snapshot()) {
                 return;
             }
         }
         let old = old.filter(|old| old.view.header.epoch == header.epoch);
         let mut view = looked.view();
+        view.header.clock = clock;
         let mut set_aside = old
             .as_ref()
             .map(|old| old.set_aside.clone())
@@ -280,7 +302,7 @@ impl RoomNode {
         view.pace = *pace;
         let picture = Picture {
             view: Arc::new(view),
-            fresh_at,
+            fresh_at: asked.from,
             next_due: looked.next_due,
             set_aside,
         };

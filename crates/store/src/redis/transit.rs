@@ -13,7 +13,7 @@ use super::{
     StoreTime, Unreached,
     encode::{Call, Caller, Done},
     link::{Link, is_refusal, unavailable},
-    picture::{Looked, RoomNode},
+    picture::{Asked, Looked, RoomNode},
     wire::{Answer, Status, Unreadable},
 };
 use crate::{Clock, Freeze, StoreError};
@@ -131,18 +131,19 @@ impl Transit {
         link: &Link,
         room: &RoomNode,
         known: Known,
-    ) -> Result<Option<(Looked, Timestamp)>, Failed> {
+    ) -> Result<Option<(Looked, Asked)>, Failed> {
         let view = match known {
             Known::Picture => room.view(),
             Known::Nothing => None,
         };
         let call = self.caller(room).look(view.as_deref());
-        let asked_at = self.clock.now();
+        let from = self.clock.now();
         let answer = Self::run(link, &call).await?;
+        let to = self.clock.now();
         if answer.status == Status::Missing {
             return Ok(None);
         }
-        Ok(Some((Looked::read(answer, self.clock.now())?, asked_at)))
+        Ok(Some((Looked::read(answer, to)?, Asked { from, to })))
     }
 
     /// Carries out a command and follows the room up to it. A lost answer is asked for again; the scripts make
@@ -232,12 +233,12 @@ impl Transit {
         &self,
         room: &RoomNode,
         answer: &Answer,
-        looked: Result<Option<(Looked, Timestamp)>, Failed>,
+        looked: Result<Option<(Looked, Asked)>, Failed>,
     ) {
-        if let Ok(Some((looked, asked_at))) = looked
+        if let Ok(Some((looked, asked))) = looked
             && !room.must_merge(&looked)
         {
-            self.show(room, looked, asked_at).await;
+            self.show(room, looked, asked).await;
         }
         if room.version() < answer.version {
             self.follow(room).await.ok();

@@ -34,12 +34,25 @@ const LAG: Duration = Duration::from_secs(1);
 pub struct History {
     /// What the room was told to do. It stays the same throughout.
     pub policy: Policy,
+    /// What the times of day are worth that servers tell of the room.
+    pub moments: Moments,
     /// In the order of asking.
     pub records: Vec<Record>,
     /// In the order of happening.
     pub faults: Vec<Fault>,
     /// Since when everybody with a place was asked for once more; `None` if nobody was.
     pub drained_at: Option<At>,
+}
+
+/// What the times of day are worth that servers tell of the room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moments {
+    /// The room lives by the clock of the only server: they are exact to the millisecond. But what it decides
+    /// shows only once it is durable.
+    Exact,
+    /// The room lives by the clock of a store, of which nodes hear with a delay that nobody knows. But what is
+    /// decided shows at once.
+    Rough,
 }
 
 /// Every broken rule, with the records that show it.

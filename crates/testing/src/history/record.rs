@@ -165,6 +165,10 @@ pub struct Counts {
     pub active: u64,
     /// Ended in any way since the room began.
     pub ended: u64,
+    /// Let in since the room began.
+    pub admitted: u64,
+    /// Were inside and are no longer.
+    pub departed: u64,
 }
 
 impl Counts {

@@ -10,7 +10,7 @@ use ropeline_core::Policy;
 use serde_json::Value;
 
 use super::{
-    History,
+    History, Moments,
     fault::{Fault, Kind, Target, Turn},
     record::{At, Counts, Op, Outcome, Record, State, Told},
 };
@@ -20,6 +20,7 @@ use crate::http::Reply;
 #[derive(Debug)]
 pub struct Recorder {
     policy: Policy,
+    moments: Moments,
     start: Instant,
     /// The time of day at the start: servers name moments by it.
     day: jiff::Timestamp,
@@ -52,7 +53,7 @@ pub struct Asked {
 }
 
 impl Recorder {
-    /// Starts a run in a room of this policy.
+    /// Starts a run in a room of this policy, kept in the files of the only server.
     #[expect(
         clippy::disallowed_methods,
         reason = "servers under test live in real time"
@@ -60,10 +61,20 @@ impl Recorder {
     pub fn start(policy: Policy) -> Self {
         Self {
             policy,
+            moments: Moments::Exact,
             start: Instant::now(),
             day: jiff::Timestamp::now(),
             records: Mutex::default(),
             faults: Mutex::default(),
+        }
+    }
+
+    /// The room is kept in a store of its own.
+    #[must_use]
+    pub fn with_shared_store(self) -> Self {
+        Self {
+            moments: Moments::Rough,
+            ..self
         }
     }
 
@@ -131,6 +142,7 @@ impl Recorder {
         }
         History {
             policy: self.policy,
+            moments: self.moments,
             records,
             faults: self.faults.into_inner().unwrap_or_default(),
             drained_at,
@@ -231,6 +243,8 @@ fn counts(stats: &Value) -> Option<Counts> {
         aside: stats["aside"].as_u64()?,
         active: stats["active"].as_u64()?,
         ended: ended?.iter().sum(),
+        admitted: totals["admitted"].as_u64()?,
+        departed: totals["departed"].as_u64()?,
     })
 }
 

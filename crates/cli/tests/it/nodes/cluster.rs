@@ -8,7 +8,10 @@ use std::{
 };
 
 use ropeline_core::Policy;
-use ropeline_testing::history::{Kind, Recorder, Target, Turn};
+use ropeline_testing::{
+    TestRedis,
+    history::{Kind, Recorder, Target, Turn},
+};
 
 use crate::process::{Server, Site};
 
@@ -43,34 +46,34 @@ impl Cluster {
 
     /// Nodes that take each other's tokens, and each keep a line of their own.
     pub(crate) fn apart(policy: &Policy, nodes: usize) -> Self {
-        let mut cluster = Self {
-            nodes: Vec::new(),
-            fronts: Vec::new(),
-            keeping: Keeping::Apart,
-        };
-        for _ in 0..nodes {
-            let site = Site::new(&settings(policy));
-            if let Some(first) = cluster.nodes.first() {
-                fs::create_dir(site.data()).expect("a fresh site");
-                let keys = |site: &Site| site.data().join("keys.json");
-                fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
-            }
-            cluster.add(site);
+        let mut sites: Vec<_> = (0..nodes).map(|_| Site::new(&settings(policy))).collect();
+        let others = sites.split_off(1);
+        let mut nodes: Vec<_> = sites.into_iter().map(Node::start).collect();
+        for site in others {
+            fs::create_dir(site.data()).expect("a fresh site");
+            let keys = |site: &Site| site.data().join("keys.json");
+            fs::copy(keys(&nodes[0].site), keys(&site)).expect("made by the first start");
+            nodes.push(Node::start(site));
         }
-        cluster
+        Self::of(nodes, Keeping::Apart)
     }
 
     /// Nodes on one Redis.
-    pub(crate) fn sharing(redis: &str, policy: &Policy, nodes: usize) -> Self {
-        let mut cluster = Self {
-            nodes: Vec::new(),
-            fronts: Vec::new(),
-            keeping: Keeping::Shared,
-        };
-        for _ in 0..nodes {
-            cluster.add(Site::new(&settings(policy)).with_flag("--store", redis));
+    pub(crate) fn sharing(redis: &TestRedis, policy: &Policy, nodes: usize) -> Self {
+        let nodes = (0..nodes).map(|_| {
+            let site = Site::new(&settings(policy));
+            Node::start(site.with_flag("--store", &redis.url()))
+        });
+        Self::of(nodes.collect(), Keeping::Shared)
+    }
+
+    fn of(nodes: Vec<Node>, keeping: Keeping) -> Self {
+        let fronts = nodes.iter().map(|node| node.site.address()).collect();
+        Self {
+            nodes,
+            fronts,
+            keeping,
         }
-        cluster
     }
 
     /// With something between the visitors and each node.
@@ -79,9 +82,13 @@ impl Cluster {
         self
     }
 
-    fn add(&mut self, site: Site) {
-        self.fronts.push(site.address());
-        self.nodes.push(Node::start(site));
+    /// A record that knows where the line is kept.
+    pub(crate) fn recorder(&self, policy: &Policy) -> Recorder {
+        let recorder = Recorder::start(policy.clone());
+        match self.keeping {
+            Keeping::Apart => recorder,
+            Keeping::Shared => recorder.with_shared_store(),
+        }
     }
 
     /// Where visitors find the nodes.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread, time::Duration};
 
 use ropeline_core::Policy;
-use ropeline_testing::history::{At, History, Op, Question, Recorder, Rule, Violation, check};
+use ropeline_testing::history::{At, History, Op, Question, Rule, Violation, check};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{
@@ -38,7 +38,7 @@ pub(crate) struct Outcome {
 impl Scene {
     /// Plays it on a cluster, while `trouble` happens.
     pub(crate) fn play(&self, cluster: &Cluster, trouble: impl FnOnce(&Crowd) + Send) -> Outcome {
-        let recorder = Recorder::start(self.policy.clone());
+        let recorder = cluster.recorder(&self.policy);
         let crowd = Crowd::new(recorder, cluster.addresses(), self.over_after);
         let crowd = Arc::new(crowd);
         let runtime = Runtime::new().expect("a runtime");

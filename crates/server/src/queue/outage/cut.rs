@@ -3,14 +3,17 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Departure, Holder, Joined, Joiner, Located, Ordinal, Policy, RoomId, Standing, Timestamp, View,
-    Visitor,
+    Departure, Holder, ImportRow, Imported, Joined, Joiner, Located, Ordinal, Policy, RoomId,
+    Saved, Standing, Timestamp, View, Visitor,
 };
-use ropeline_store::{Clock, EmbeddedStore, Found, Health, Operation, Seen, Store, StoreError};
+use ropeline_store::{
+    Clock, EmbeddedStore, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError,
+};
 
 /// Rooms of a real store, which answers nothing while it is cut off; what was last seen stays.
 #[derive(Debug)]
@@ -135,6 +138,45 @@ impl Store for Cut {
 
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         self.reach()?.merge(room, memory).await
+    }
+
+    async fn import(
+        &self,
+        room: &RoomId,
+        rows: Vec<ImportRow>,
+        grace: Duration,
+    ) -> Result<Vec<Imported>, StoreError> {
+        self.reach()?.import(room, rows, grace).await
+    }
+
+    async fn freeze(&self, room: &RoomId, why: Freeze) -> Result<(), StoreError> {
+        self.reach()?.freeze(room, why).await
+    }
+
+    async fn frozen(&self, room: &RoomId) -> Result<Option<Freeze>, StoreError> {
+        self.reach()?.frozen(room).await
+    }
+
+    async fn thaw(&self, room: &RoomId) -> Result<bool, StoreError> {
+        self.reach()?.thaw(room).await
+    }
+
+    async fn export(&self, room: &RoomId) -> Result<Saved, StoreError> {
+        self.reach()?.export(room).await
+    }
+
+    async fn adopt(
+        &self,
+        room: &RoomId,
+        saved: Saved,
+        from: &str,
+        over: Over,
+    ) -> Result<bool, StoreError> {
+        self.reach()?.adopt(room, saved, from, over).await
+    }
+
+    async fn discard(&self, room: &RoomId) -> Result<bool, StoreError> {
+        self.reach()?.discard(room).await
     }
 
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {

@@ -1,9 +1,11 @@
 //! When a place may have ended, at the earliest.
 
+use std::time::Duration;
+
 use super::{Evidence, Story};
 use crate::history::{
     SLACK,
-    record::{At, Record},
+    record::{At, Op, Record},
 };
 
 impl Evidence<'_> {
@@ -26,26 +28,38 @@ impl Evidence<'_> {
 
     /// The earliest moment at which the pass may have run out, from what was seen until `by`.
     fn pass_ends(&self, story: &Story<'_>, by: At) -> At {
-        let pass_ttl = self.history.policy.pass_ttl;
         let waited = story.waiting().filter(|(_, record)| record.t0 < by);
         let waited = waited.map(|(since, _)| since).max();
         let let_in = waited.unwrap_or(story.asked).max(story.asked);
-        let promised = story
+        let renewed = story
             .inside()
             .filter(|record| record.t0 < by && self.store_was_up(record.t0, by))
-            .filter_map(promise)
-            .max();
+            .map(|record| self.pass_lasts(story, record));
         // A renewal may be forgotten in a crash, the pass itself is not.
-        (let_in + pass_ttl).max(promised.unwrap_or_default())
+        let given = let_in + self.history.policy.pass_ttl;
+        renewed.max().unwrap_or_default().max(given)
+    }
+
+    /// Until when a pass that was seen lasts at least, if nothing goes wrong: the gate renews it, and a poll
+    /// does not. What servers say of it is not needed.
+    pub(in crate::history) fn pass_lasts(&self, story: &Story<'_>, seen: &Record) -> At {
+        let policy = &self.history.policy;
+        let given = story
+            .admission
+            .map_or(story.asked, |admission| admission.decided_after);
+        let renewed = match seen.op {
+            Op::Gate => seen.t0,
+            _ => given,
+        };
+        let longest = match policy.pass_max {
+            Duration::ZERO => At::MAX,
+            longest => given + longest,
+        };
+        longest.min(renewed + policy.pass_ttl)
     }
 }
 
 /// Whether somebody has tried to give it up by a moment.
 fn left(story: &Story<'_>, by: At) -> bool {
     story.leave().is_some_and(|leave| leave.t0 <= by)
-}
-
-/// Until when an answer says that the pass lasts.
-pub(in crate::history) fn promise(record: &Record) -> Option<At> {
-    record.told.as_ref().and_then(|told| told.expires_at)
 }

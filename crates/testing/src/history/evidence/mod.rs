@@ -17,7 +17,6 @@ use super::{
     record::{At, Op, Outcome, Record, State},
 };
 pub(super) use admission::Admission;
-pub(super) use ending::promise;
 pub(super) use spans::Spans;
 
 /// A history and what follows from it.

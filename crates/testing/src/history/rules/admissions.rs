@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Rule, Violation};
 use crate::history::{
-    LAG, SLACK,
+    LAG, Moments, SLACK,
     evidence::{Evidence, Story},
     record::{At, Record, State},
 };
@@ -13,9 +13,10 @@ use crate::history::{
 pub(super) fn once(evidence: &Evidence<'_>) -> Vec<Violation> {
     let mut broken = from_nowhere(evidence);
     for story in &evidence.stories {
+        let exact = evidence.history.moments == Moments::Exact;
         let wrong = waits_again(evidence, story)
-            .or_else(|| let_in_twice(evidence, story))
-            .or_else(|| impossible_moment(story));
+            .or_else(|| let_in_twice(evidence, story).filter(|_| exact))
+            .or_else(|| impossible_moment(story).filter(|_| exact));
         broken.extend(wrong.map(|(what, records)| {
             let what = format!("{} of {} {what}", story.ordinal, story.user);
             Rule::A3.broken(what, records)

@@ -3,7 +3,7 @@
 use super::{Rule, Violation};
 use crate::history::{
     SLACK,
-    evidence::{Evidence, Story, promise},
+    evidence::{Evidence, Story},
     record::{At, Record},
 };
 
@@ -72,7 +72,7 @@ struct Stay<'h> {
 fn stays<'h>(evidence: &Evidence<'h>, story: &Story<'h>) -> Vec<Stay<'h>> {
     let mut stays: Vec<Stay<'h>> = Vec::new();
     for record in story.inside() {
-        let until = pass_lasts(evidence, story, record);
+        let until = inside_until(evidence, story, record);
         match stays.last_mut() {
             Some(stay) if !evidence.store_forgot(stay.seen.t0, record.t1) => {
                 stay.to = stay.to.max(until);
@@ -88,9 +88,9 @@ fn stays<'h>(evidence: &Evidence<'h>, story: &Story<'h>) -> Vec<Stay<'h>> {
 }
 
 /// Until when a pass that was seen certainly lasts.
-fn pass_lasts(evidence: &Evidence<'_>, story: &Story<'_>, seen: &Record) -> At {
-    let promised = promise(seen).map_or(seen.t0, |promised| promised.saturating_sub(SLACK));
+fn inside_until(evidence: &Evidence<'_>, story: &Story<'_>, seen: &Record) -> At {
+    let lasts = evidence.pass_lasts(story, seen).saturating_sub(SLACK);
     let left = story.leave().map_or(At::MAX, |leave| leave.t0);
     let outage = evidence.next_store_outage(seen.t0);
-    promised.min(left).min(outage).max(seen.t0)
+    lasts.min(left).min(outage).max(seen.t0)
 }

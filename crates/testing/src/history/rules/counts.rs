@@ -73,6 +73,14 @@ fn differences(evidence: &Evidence<'_>, counts: &Counts, at: At) -> Vec<String> 
             format!("{} are certainly inside", known.inside),
         );
         check(
+            counts.admitted == counts.active + counts.departed,
+            "those who came in are not those who are inside or went out".into(),
+        );
+        check(
+            known.let_in <= counts.admitted,
+            format!("{} were certainly let in", known.let_in),
+        );
+        check(
             known.ended <= counts.ended,
             format!("{} have certainly ended", known.ended),
         );
@@ -88,6 +96,8 @@ struct Known {
     unknown: u64,
     live: u64,
     inside: u64,
+    /// Seen inside at some time.
+    let_in: u64,
     ended: u64,
 }
 
@@ -108,6 +118,7 @@ impl Known {
             unknown: joins(Outcome::Unknown),
             live: 0,
             inside: 0,
+            let_in: 0,
             ended: 0,
         };
         for story in &evidence.stories {
@@ -115,10 +126,11 @@ impl Known {
             let states = || story.records.iter().filter_map(|record| record.state());
             let over = states().any(State::is_end);
             let live = !over && !evidence.may_be_over(story, at);
-            let inside = live && states().any(|state| state == State::Inside);
+            let let_in = states().any(|state| state == State::Inside);
             known.ended += u64::from(over);
             known.live += u64::from(live);
-            known.inside += u64::from(inside);
+            known.inside += u64::from(live && let_in);
+            known.let_in += u64::from(let_in);
         }
         known
     }

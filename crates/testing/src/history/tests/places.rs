@@ -19,7 +19,7 @@ fn still() -> Tale {
 fn lost() -> Vec<Case> {
     let ann = || still().joined("ann", 0..10, waiting(1, 1));
     let absent = || still().with_presence().joined("ann", 0..10, waiting(1, 1));
-    let passed = || Tale::bank(1).joined("ann", 0..10, inside(1, 5).until(10_005));
+    let passed = || Tale::bank(1).joined("ann", 0..10, inside(1, 5));
     let gone = || only(State::Gone);
     vec![
         Case {
@@ -139,7 +139,7 @@ fn over() -> Vec<Case> {
     };
     let finished = || {
         Tale::bank(1)
-            .joined("ann", 0..10, inside(1, 5).until(10_005))
+            .joined("ann", 0..10, inside(1, 5))
             .left("ann", 20..30)
     };
     vec![

@@ -66,7 +66,7 @@ fn bounds() -> Vec<Case> {
     };
     let let_in = || {
         Tale::park(1, 1_000)
-            .joined("ann", 0..10, inside(1, 5).until(10_005))
+            .joined("ann", 0..10, inside(1, 5))
             .joined("bob", 20..30, waiting(2, 1))
             .joined("cid", 40..50, waiting(3, 2))
     };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range, time::Duration};
 use ropeline_core::{Identity, Policy};
 
 use crate::history::{
-    Counts, Fault, History, Kind, Op, Outcome, Record, State, Target, Told, Turn,
+    Counts, Fault, History, Kind, Moments, Op, Outcome, Record, State, Target, Told, Turn,
 };
 
 /// A history in the making.
@@ -25,7 +25,7 @@ pub(super) fn waiting(ordinal: u64, position: u64) -> Told {
     }
 }
 
-/// A place that was let in at a moment, and has a pass until that is told otherwise.
+/// A place that was let in at a moment.
 pub(super) fn inside(ordinal: u64, admitted_at: u64) -> Told {
     Told {
         ordinal: Some(ordinal),
@@ -44,11 +44,6 @@ impl Told {
     /// As an older picture shows it.
     pub(super) fn pictured_at(mut self, at: u64) -> Self {
         self.as_of = Some(Duration::from_millis(at));
-        self
-    }
-
-    pub(super) fn until(mut self, at: u64) -> Self {
-        self.expires_at = Some(Duration::from_millis(at));
         self
     }
 
@@ -74,6 +69,7 @@ impl Tale {
         change(&mut policy);
         let history = History {
             policy: policy.validated().expect("a policy"),
+            moments: Moments::Exact,
             records: Vec::new(),
             faults: Vec::new(),
             drained_at: None,

@@ -7,7 +7,7 @@ fn entries(mut tale: Tale, entries: &[(u64, u64)]) -> Tale {
     for (at, count) in entries {
         for _ in 0..*count {
             ordinal += 1;
-            let pass = inside(ordinal, *at).until(at + 10_000);
+            let pass = inside(ordinal, *at);
             let span = at - 1..at + ordinal;
             tale = tale.joined(&format!("visitor-{ordinal}"), span, pass);
         }
