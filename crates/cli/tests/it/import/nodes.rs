@@ -1,6 +1,9 @@
 //! An import into a Redis, beside a node that serves from it.
 
+use std::fmt::Write;
+
 use ropeline_testing::TestRedis;
+use serde_json::json;
 
 use super::{ROOM, import, tokens};
 use crate::{
@@ -15,12 +18,12 @@ fn rows_are_taken_over_beside_a_running_node_whose_keys_sign_their_tokens() {
     // On two machines, each with a data directory of its own.
     let [site, desk] = [0, 1].map(|_| Site::new(&settings));
     let node = site.start();
-    let rows: String = (1..=1_200)
-        .map(|n| {
-            let word = if n <= 4 { "ACTIVE" } else { "WAITING" };
-            format!("{{\"userId\":{n},\"issuedAt\":{n},\"status\":\"{word}\"}}\n")
-        })
-        .collect();
+    let mut rows = String::new();
+    for n in 1..=1_200 {
+        let word = if n <= 4 { "ACTIVE" } else { "WAITING" };
+        let row = json!({"userId": n, "issuedAt": n, "status": word});
+        writeln!(rows, "{row}").unwrap();
+    }
     let file = desk.with_file("queue.jsonl", rows.as_bytes());
     let said = import(&desk, &format!("import {}", file.display()));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
