@@ -10,6 +10,7 @@ mod import;
 mod liar;
 mod life;
 mod logins;
+mod moving;
 mod nginx;
 mod nodes;
 mod outage;
