@@ -6,6 +6,8 @@
 
 mod carry;
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod embedded;
 mod redis;
 mod store;

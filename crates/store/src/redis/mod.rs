@@ -152,8 +152,11 @@ impl Inner {
         self.rooms.load().get(room).cloned()
     }
 
-    /// A room that was not deleted.
+    /// A room that was not deleted, while the store is open.
     fn live(&self, room: &RoomId) -> Result<Arc<RoomNode>, StoreError> {
+        if self.stopping.is_cancelled() {
+            return Err(StoreError::Unavailable("it is closed".into()));
+        }
         self.get(room)
             .filter(|room| room.is_live())
             .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))

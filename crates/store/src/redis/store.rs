@@ -69,8 +69,10 @@ impl Store for RedisStore {
         policy: Arc<Policy>,
         digest: Option<String>,
     ) -> Result<bool, StoreError> {
-        if self.inner.live(room).is_ok() {
-            return Ok(false);
+        match self.inner.live(room) {
+            Ok(_) => return Ok(false),
+            Err(StoreError::NoSuchRoom(_)) => {}
+            Err(closed) => return Err(closed),
         }
         let room = self.inner.room(room);
         let transit = &self.inner.transit;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ropeline_core::Header;
 use ropeline_store::{EmbeddedStore, OpenError, Store};
 
 use crate::given::{Given, holder, policy};
@@ -109,4 +110,14 @@ async fn the_file_follows_the_line_and_not_its_history() {
     }
     assert_eq!(given.view().waiting(), 0);
     assert!(size() <= after_first * 2, "{} after {after_first}", size());
+}
+
+#[tokio::test]
+async fn a_header_that_an_earlier_version_wrote_is_read() {
+    let given = Given::room(policy()).await;
+    let header = given.view().header.clone();
+    let mut json = serde_json::to_value(&header).unwrap();
+    let removed = json.as_object_mut().unwrap().remove("imported_until");
+    assert!(removed.is_some());
+    assert_eq!(serde_json::from_value::<Header>(json).unwrap(), header);
 }

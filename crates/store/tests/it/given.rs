@@ -3,8 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use ropeline_core::{
-    Bounds, Holder, Identity, JoinKey, Joined, Joiner, Ordinal, Policy, RoomId, Standing, UserId,
-    View, Visitor,
+    Bounds, Holder, Identity, Joiner, Ordinal, Policy, RoomId, UserId, View, Visitor,
 };
 use ropeline_store::{EmbeddedStore, Store};
 use ropeline_testing::{ManualClock, line::START};
@@ -40,64 +39,41 @@ impl Given {
         }
     }
 
-    pub(crate) async fn join(&self, user: &str) -> (Joined, Standing) {
-        self.join_with(user, None).await
-    }
-
-    pub(crate) async fn join_with(&self, user: &str, key: Option<JoinKey>) -> (Joined, Standing) {
-        self.store
-            .join(
-                &self.room,
-                Joiner {
-                    visitor: visitor(user),
-                    key,
-                },
-            )
-            .await
-            .unwrap()
-    }
-
-    pub(crate) async fn ask(&self, user: &str, ordinal: u64) -> Standing {
-        self.store
-            .ask(&self.room, holder(user, ordinal))
-            .await
-            .unwrap()
-    }
-
-    pub(crate) async fn advance(&self, by: Duration) {
-        self.clock.advance(by);
-        self.store.settle(&self.room).await.unwrap();
+    pub(crate) async fn join(&self, user: &str) {
+        let joiner = Joiner {
+            visitor: visitor(user),
+            key: None,
+        };
+        self.store.join(&self.room, joiner).await.unwrap();
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
         self.store.view(&self.room).unwrap().view
     }
 
-    /// The store as it is after a crash at this instant: opened from a copy of the files.
-    pub(crate) fn crash(self) -> Self {
-        Self::crash_of(&self)
-    }
-
-    /// As [`Given::crash`], with the store of before still there.
+    /// The store as it is after a crash at this instant, with the one of before still there.
     pub(crate) fn crash_of(&self) -> Self {
-        let copy = directory();
-        std::fs::copy(
-            self.directory.path().join("rooms.redb"),
-            copy.path().join("rooms.redb"),
-        )
-        .unwrap();
-        let store = open(copy.path(), &self.clock);
+        let directory = copy_of(&self.directory);
+        let store = open(directory.path(), &self.clock);
         Self {
             store,
-            directory: copy,
+            directory,
             clock: Arc::clone(&self.clock),
             room: self.room.clone(),
         }
     }
 }
 
+/// What a crash at this instant leaves of the files.
+pub(crate) fn copy_of(original: &TempDir) -> TempDir {
+    let copy = directory();
+    let [from, to] = [original, &copy].map(|directory| directory.path().join("rooms.redb"));
+    std::fs::copy(from, to).unwrap();
+    copy
+}
+
 /// A crash is played here by copying files, so nothing would be shown by waiting for a disk.
-fn directory() -> TempDir {
+pub(crate) fn directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap()

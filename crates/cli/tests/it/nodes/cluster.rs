@@ -8,7 +8,10 @@ use std::{
 };
 
 use ropeline_core::Policy;
-use ropeline_testing::history::{Kind, Recorder, Target, Turn};
+use ropeline_testing::{
+    TestRedis,
+    history::{Kind, Recorder, Target, Turn},
+};
 
 use crate::process::{Server, Site};
 
@@ -43,37 +46,34 @@ impl Cluster {
 
     /// Nodes that take each other's tokens, and each keep a line of their own.
     pub(crate) fn apart(policy: &Policy, nodes: usize) -> Self {
-        let site = || Site::new(&settings(policy));
-        Self::of(Keeping::Apart, nodes, site)
+        let mut sites: Vec<_> = (0..nodes).map(|_| Site::new(&settings(policy))).collect();
+        let others = sites.split_off(1);
+        let mut nodes: Vec<_> = sites.into_iter().map(Node::start).collect();
+        for site in others {
+            fs::create_dir(site.data()).expect("a fresh site");
+            let keys = |site: &Site| site.data().join("keys.json");
+            fs::copy(keys(&nodes[0].site), keys(&site)).expect("made by the first start");
+            nodes.push(Node::start(site));
+        }
+        Self::of(nodes, Keeping::Apart)
     }
 
     /// Nodes on one Redis.
-    pub(crate) fn sharing(redis: &str, policy: &Policy, nodes: usize) -> Self {
-        let site = || Site::new(&settings(policy)).with_flag("--store", redis);
-        Self::of(Keeping::Shared, nodes, site)
+    pub(crate) fn sharing(redis: &TestRedis, policy: &Policy, nodes: usize) -> Self {
+        let nodes = (0..nodes).map(|_| {
+            let site = Site::new(&settings(policy));
+            Node::start(site.with_flag("--store", &redis.url()))
+        });
+        Self::of(nodes.collect(), Keeping::Shared)
     }
 
-    fn of(keeping: Keeping, nodes: usize, site: impl Fn() -> Site) -> Self {
-        let mut cluster = Self {
-            nodes: Vec::new(),
-            fronts: Vec::new(),
+    fn of(nodes: Vec<Node>, keeping: Keeping) -> Self {
+        let fronts = nodes.iter().map(|node| node.site.address()).collect();
+        Self {
+            nodes,
+            fronts,
             keeping,
-        };
-        for _ in 0..nodes {
-            cluster.add(site());
         }
-        cluster
-    }
-
-    /// Starts a node with the signing keys of the first.
-    fn add(&mut self, site: Site) {
-        if let Some(first) = self.nodes.first() {
-            fs::create_dir(site.data()).expect("a fresh site");
-            let keys = |site: &Site| site.data().join("keys.json");
-            fs::copy(keys(&first.site), keys(&site)).expect("made by the first start");
-        }
-        self.fronts.push(site.address());
-        self.nodes.push(Node::start(site));
     }
 
     /// With something between the visitors and each node.

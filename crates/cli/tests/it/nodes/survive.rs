@@ -29,7 +29,7 @@ fn two_thousand_visitors_survive_a_minute_of_dying_nodes() {
 
 fn play(scene: &Scene, chaos_for: Duration) {
     let redis = TestRedis::start();
-    let cluster = Cluster::sharing(&redis.url(), &scene.policy, 3);
+    let cluster = Cluster::sharing(&redis, &scene.policy, 3);
     let outcome = scene.play(&cluster, |crowd| befall(&cluster, crowd, chaos_for));
     println!("{}", outcome.summary());
     outcome.judge("survive");

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use redis::{Commands, Connection};
 use ropeline_core::{Command, Outcome, Policy, Reply, Room, RoomId, RoomState, ServerId, View};
-use ropeline_store::{RedisOptions, RedisStore, RedisUrl, StoreTime};
+use ropeline_store::{RedisOptions, RedisStore, RedisUrl, Store, StoreTime};
 use ropeline_testing::{
     ManualClock, TestRedis,
     line::{START, Violation},
@@ -141,5 +141,12 @@ impl Twin for RedisTwin<'_> {
         }
         reference.room.rehost(host);
         Ok(Loss::Writes(memory))
+    }
+}
+
+impl Drop for RedisTwin<'_> {
+    /// Its connections would otherwise outlive the story.
+    fn drop(&mut self) {
+        self.runtime.block_on(self.store.close());
     }
 }

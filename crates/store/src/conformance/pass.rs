@@ -1,0 +1,98 @@
+//! How long one may stay.
+
+use ropeline_core::{Ending, Live, Policy, Standing};
+
+use super::{
+    Fixture,
+    given::{Given, bank, holder, holder_of, pass, secs},
+};
+
+const DONE: Standing = Standing::Ended(Ending::Done);
+
+/// A pass runs out so long after it was given.
+pub async fn a_pass_runs_out(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    let given_for = given.pass(1).await;
+    assert_eq!(given_for.expires_at.since(given_for.since), secs(30));
+    given.advance(secs(29)).await;
+    assert_eq!(given.pass(1).await, given_for);
+    given.advance(secs(1)).await;
+    assert_eq!(given.nth(1).await, DONE);
+}
+
+/// A pass that is used lasts as long again from then on.
+pub async fn a_used_pass_lasts_from_its_last_use(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    let first = given.pass(1).await;
+    for n in 1..=4 {
+        given.advance(secs(20)).await;
+        let renewed = pass(given.renew(1).await);
+        assert_eq!(renewed.expires_at, first.expires_at + secs(20 * n));
+        assert_eq!(renewed.since, first.since);
+    }
+}
+
+/// Asking where one stands uses no pass.
+pub async fn asking_does_not_renew(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    for _ in 0..2 {
+        given.advance(secs(14)).await;
+        given.pass(1).await;
+        given.mark(1);
+    }
+    given.advance(secs(2)).await;
+    assert_eq!(given.nth(1).await, DONE);
+}
+
+/// However often it is used, a pass lasts no longer than the longest that the policy allows.
+pub async fn a_pass_lasts_no_longer_than_the_longest(fixture: &mut impl Fixture) {
+    let policy = Policy {
+        pass_max: secs(45),
+        ..bank(1)
+    };
+    let given = Given::room(fixture, policy).await;
+    given.line(1).await;
+    given.advance(secs(25)).await;
+    let renewed = pass(given.renew(1).await);
+    assert_eq!(renewed.expires_at, renewed.since + secs(45));
+    given.advance(secs(20)).await;
+    assert_eq!(given.renew(1).await, DONE);
+}
+
+/// A pass that ran out lets nobody through, even if nothing has been settled since.
+pub async fn a_pass_that_ran_out_is_not_renewed(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    given.wait(secs(30));
+    assert_eq!(given.renew(1).await, DONE);
+}
+
+/// Who waits and comes to the gate is told so.
+pub async fn who_waits_is_not_let_through(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(2).await;
+    assert_eq!(given.renew(2).await, Standing::Live(Live::InLine));
+}
+
+/// Who comes with the place of another is not let through, and uses nothing of it.
+pub async fn nobody_is_let_through_with_the_place_of_another(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    let before = given.pass(1).await;
+    given.advance(secs(10)).await;
+    let stranger = holder_of("stranger", 1);
+    let standing = given.store().renew(&given.room, stranger).await;
+    assert_eq!(standing, Ok(Standing::Ended(Ending::Gone)));
+    assert_eq!(given.pass(1).await, before);
+}
+
+/// Who comes with a place that nobody was given is told that it is not known.
+pub async fn a_place_that_nobody_was_given_is_unknown(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    assert_eq!(given.renew(2).await, Standing::Unknown);
+    assert_eq!(given.ask(holder(2)).await, Standing::Unknown);
+}
