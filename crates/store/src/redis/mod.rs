@@ -199,7 +199,8 @@ impl Inner {
             if self.get(name).is_none() {
                 let room = self.room(name);
                 match self.transit.refresh(&room).await {
-                    Ok(()) | Err(Failed::Refused(StoreError::NoSuchRoom(_))) => {}
+                    Ok(())
+                    | Err(Failed::Frozen(_) | Failed::Refused(StoreError::NoSuchRoom(_))) => {}
                     Err(failed) => return Err(failed),
                 }
             }
