@@ -24,6 +24,7 @@ pub mod crash;
 pub mod deletion;
 pub mod departure;
 pub mod find;
+pub mod freezing;
 pub mod healing;
 pub mod import;
 pub mod join;
@@ -142,6 +143,18 @@ macro_rules! conformance_tests {
                 looking_for_a_visitor_marks_nobody,
                 looking_for_a_visitor_renews_nothing,
                 who_has_no_place_is_not_found,
+            ],
+            freezing: [
+                a_frozen_room_takes_no_change,
+                a_frozen_room_is_shown_as_it_was,
+                a_room_says_why_it_is_frozen,
+                a_frozen_room_outlives_a_crash,
+                a_thawed_room_goes_on,
+                a_room_is_thawed_once,
+                only_a_frozen_room_is_read_out,
+                what_was_read_out_is_taken_in,
+                nobody_is_put_out_by_an_arrival,
+                only_an_arrival_is_discarded,
             ],
             healing: [
                 what_is_known_already_changes_nothing,

@@ -56,6 +56,10 @@ impl Transit {
         let known = known.unwrap_or_else(|| Arc::new(stored.clone()));
         let answer = self.merge(room, &known, &stored).await?;
         if answer.status == Status::Frozen {
+            // It stands still, so a node that has just begun can show it before it is merged.
+            if room.view().is_none() {
+                self.show(room, looked, asked).await;
+            }
             return Err(frozen(&room.name, answer));
         }
         if answer.status == Status::Ok {

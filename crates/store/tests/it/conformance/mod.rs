@@ -1,6 +1,7 @@
 //! The stories that every store is told, told to ours.
 
 mod fixtures;
+mod liars;
 
 mod on_files {
     use super::fixtures::OnFiles;
