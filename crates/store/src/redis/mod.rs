@@ -19,6 +19,7 @@ mod link;
 mod picture;
 mod pump;
 mod refusals;
+mod room;
 mod script;
 mod shared;
 mod store;
@@ -42,9 +43,9 @@ pub use url::{RedisUrl, RedisUrlError};
 
 use crate::{Clock, Health, StoreError};
 use link::Link;
-use picture::RoomNode;
 use pump::QUEUE_MAX;
 use refusals::Refusals;
+use room::RoomNode;
 use transit::{Failed, Transit};
 
 /// Rooms that other nodes have made are looked for this often.
