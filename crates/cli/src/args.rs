@@ -11,8 +11,8 @@ use clap::{
 use ropeline_server::config::Overrides;
 
 use crate::{
-    config::ConfigCommand, health::HealthArgs, import::ImportArgs, keys::KeysCommand,
-    load::LoadCommand, plan::PlanArgs, room::RoomArgs,
+    carry::MoveArgs, config::ConfigCommand, health::HealthArgs, import::ImportArgs,
+    keys::KeysCommand, load::LoadCommand, plan::PlanArgs, room::RoomArgs,
 };
 
 /// Ropeline, a self-hosted virtual waiting room.
@@ -54,6 +54,11 @@ pub(crate) enum Command {
     /// docs/IMPORT.md has the queries. For each row that is taken over a line {"userId", "token"} is printed. The rows go
     /// into the store itself: an embedded store needs its server stopped.
     Import(ImportArgs),
+    /// Carry rooms to another store, with everybody in them and the tokens in their hands
+    ///
+    /// Rooms go between `embedded`, the store of the data directory, and a Redis, either way. A server of an embedded store
+    /// has to be stopped; nodes on Redis may run. docs/MOVE.md goes through it.
+    Move(MoveArgs),
     /// Ask a server whether it is ready; for scripts and container health checks
     Health(HealthArgs),
 }

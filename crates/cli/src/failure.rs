@@ -5,7 +5,7 @@ use std::{error::Error, fmt, io};
 use ropeline_core::plan::PlanError;
 use ropeline_server::config::ConfigErrors;
 
-use crate::{http::HttpError, import::ImportTrouble, room::Trouble};
+use crate::{carry::MoveTrouble, http::HttpError, import::ImportTrouble, room::Trouble};
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     Room(Trouble),
     /// Rows could not be read, or not be taken over.
     Import(ImportTrouble),
+    /// Rooms could not be moved.
+    Move(MoveTrouble),
     /// What was typed makes no sense, or was not confirmed.
     Usage(String),
     /// The terminal cannot be drawn on.
@@ -54,6 +56,7 @@ impl fmt::Display for Failure {
             Self::NotReady(text) | Self::Crowd(text) | Self::Usage(text) => f.write_str(text),
             Self::Room(trouble) => write!(f, "{trouble}"),
             Self::Import(trouble) => write!(f, "{trouble}"),
+            Self::Move(trouble) => write!(f, "{trouble}"),
             Self::Terminal(error) => write!(
                 f,
                 "this terminal cannot be drawn on: {error}\n`ropeline room watch | cat` prints lines instead."
@@ -65,6 +68,12 @@ impl fmt::Display for Failure {
 impl From<ConfigErrors> for Failure {
     fn from(errors: ConfigErrors) -> Self {
         Self::Settings(errors)
+    }
+}
+
+impl From<MoveTrouble> for Failure {
+    fn from(trouble: MoveTrouble) -> Self {
+        Self::Move(trouble)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command `ropeline`.
 
 mod args;
+mod carry;
 mod config;
 mod failure;
 mod health;
@@ -47,6 +48,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(&args),
         Command::Load(command) => load::run(command, &overrides),
         Command::Import(args) => import::run(&args, &overrides),
+        Command::Move(args) => carry::run(&args, &overrides),
         Command::Room(args) => room::run(args, &overrides),
         Command::Health(args) => health::run(args, &overrides),
     }

@@ -25,7 +25,7 @@ pub mod token;
 
 pub use login::LoginKeyError;
 pub use moment::Moment;
-pub use shared::SharedKeyError;
+pub use shared::{KeyPlace, SharedKeyError};
 pub use start::{
     AdminKeyNote, NewAdminKey, Offline, Ready, RoomNote, StartError, Started, StartedRoom,
 };

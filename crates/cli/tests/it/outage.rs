@@ -246,6 +246,52 @@ fn a_lease_lets_those_inside_go_on_for_a_while_and_nobody_new() {
 }
 
 #[test]
+fn a_redis_that_refuses_to_write_is_told_apart_from_one_that_is_away() {
+    let mut story = Story::begin("");
+    for (n, (faulty, sound, said)) in [
+        (
+            "CONFIG SET maxmemory 1mb",
+            "CONFIG SET maxmemory 0",
+            "Redis is out of memory: raise maxmemory",
+        ),
+        (
+            "REPLICAOF 127.0.0.1 1",
+            "REPLICAOF NO ONE",
+            "this Redis is a replica and takes no writes",
+        ),
+        (
+            "ACL SETUSER default -zadd",
+            "ACL SETUSER default +@all",
+            "the Redis user may not do what is needed",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let command = |line: &str| {
+            let words: Vec<_> = line.split(' ').collect();
+            assert_eq!(story.redis.cli(&words), "OK", "{line}");
+        };
+        command(faulty);
+        assert_refused(&story.client.send(&join("new")));
+        let ready = readiness(&mut story.client);
+        let reason = ready["degraded"][0]["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains(said), "{faulty}: {ready}");
+        command(sound);
+        until(NOTICE_MAX, "joins are taken again", || {
+            let reply = story.client.send(&join(&format!("late-{n}")));
+            (reply.status == 201).then_some(())
+        });
+        until(NOTICE_MAX, "all is well", || {
+            (readiness(&mut story.client)["status"] == "ready").then_some(())
+        });
+        // By those who write, and perhaps by those who follow the room, but not by each who is refused.
+        let log = story.server.stderr();
+        assert!((1..=2).contains(&log.matches(said).count()), "{log}");
+    }
+}
+
+#[test]
 fn a_server_that_was_started_before_its_redis_serves_when_that_is_there() {
     let mut redis = TestRedis::start();
     let site = Site::new(&format!("store = '{}'\n{STILL_ROOM}", redis.url()));

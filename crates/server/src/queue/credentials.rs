@@ -2,8 +2,8 @@
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, HeaderValue, header::COOKIE, request::Parts};
-use ropeline_core::{Claims, RoomId};
-use ropeline_store::{Health, Seen, StoreError};
+use ropeline_core::{Claims, RoomId, Timestamp};
+use ropeline_store::{Seen, StoreError};
 use ropeline_web::{Problem, Query};
 use serde::Deserialize;
 
@@ -19,6 +19,8 @@ pub(crate) struct Asking {
     pub(crate) token: Option<String>,
     /// The highest version that the client has seen.
     version: Option<u64>,
+    /// When it came, by this node's clock.
+    asked_at: Timestamp,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +52,7 @@ impl FromRequestParts<App> for Asking {
             token: token.map(str::to_owned),
             room,
             version,
+            asked_at: app.now(),
         })
     }
 }
@@ -62,6 +65,7 @@ impl Asking {
             token: token.map(str::to_owned),
             room: Some(room),
             version: None,
+            asked_at: app.now(),
         }
     }
 
@@ -85,15 +89,15 @@ impl Asking {
         Ok((claims, seen))
     }
 
-    /// Refuses to show a client less than it has seen: while the store is away another node may have shown
-    /// it a newer picture, beside which it would fall back in this one.
-    pub(crate) fn check_not_older(&self, app: &App, seen: &Seen) -> Result<(), ApiError> {
-        match app.store.health() {
-            Health::Down(reason) if self.has_seen_newer(seen) => {
-                Err(StoreError::Unavailable(reason).into())
-            }
-            Health::Down(_) | Health::Up => Ok(()),
+    /// Refuses to show a client less than it has seen: where the picture could not be made newer, another node may
+    /// have shown a newer one before the store went away, beside which the client would fall back in this one.
+    pub(crate) fn check_not_older(&self, seen: &Seen) -> Result<(), ApiError> {
+        let could_refresh = seen.fresh_at >= self.asked_at;
+        if could_refresh || !self.has_seen_newer(seen) {
+            return Ok(());
         }
+        let reason = "this node has not heard yet of what another one has shown";
+        Err(StoreError::Unavailable(reason.into()).into())
     }
 
     /// Who shows a token that we have signed for this room, whatever has become of the place.

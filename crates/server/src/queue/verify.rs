@@ -30,7 +30,11 @@ pub(crate) async fn verify(
 
 async fn judge(app: &App, asking: &Asking) -> Result<Response, ApiError> {
     let (claims, mut seen) = asking.claims(app).await?;
-    match renew(app, &claims, &mut seen).await {
+    let pass = match asking.check_not_older(&seen) {
+        Ok(()) => renew(app, &claims, &mut seen).await,
+        Err(older) => Err(older),
+    };
+    match pass {
         Err(ApiError::Store(error)) => {
             let lease = app.lease(&claims, &seen);
             match app.outage.verdict(&error, lease) {

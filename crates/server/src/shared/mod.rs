@@ -10,7 +10,7 @@ use std::{fmt::Debug, time::Duration};
 use async_trait::async_trait;
 use ropeline_store::{RedisStore, StoreError};
 
-pub use self::keys::SharedKeyError;
+pub use self::keys::{KeyPlace, SharedKeyError};
 pub(crate) use self::{
     admin_key::{Shared, SharedAdminKey},
     keys::SharedKeys,

@@ -26,7 +26,7 @@ pub use self::{
 };
 use self::{
     keys::Keys,
-    rooms::{apply_section, open_to_others, warn_of_missing_logins},
+    rooms::{apply_section, frozen_rooms, open_to_others, warn_of_missing_logins},
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
@@ -92,6 +92,7 @@ impl Ready {
                 cause,
             })?);
         }
+        warnings.extend(frozen_rooms(&*store).await);
         let cannot_listen = |cause| StartError::Listen {
             address: settings.listen,
             cause,

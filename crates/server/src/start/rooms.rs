@@ -72,3 +72,17 @@ pub(super) fn warn_of_missing_logins(app: &App) {
         }
     }
 }
+
+/// Rooms that a move has frozen here, worded for the operator.
+pub(super) async fn frozen_rooms(store: &dyn Store) -> Vec<String> {
+    let mut words = Vec::new();
+    for room in store.rooms() {
+        // A store that does not answer says so itself.
+        if let Ok(Some(why)) = store.frozen(&room).await {
+            words.push(format!(
+                "the room {room} {why}: here it takes no joins and lets nobody in"
+            ));
+        }
+    }
+    words
+}

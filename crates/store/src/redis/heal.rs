@@ -6,7 +6,8 @@ use ropeline_core::{Bits, View};
 
 use super::{
     encode::{Call, memory},
-    picture::{Asked, Looked, RoomNode},
+    picture::{Asked, Looked},
+    room::RoomNode,
     transit::{Failed, Known, Transit, frozen},
     wire::{Answer, Status},
 };

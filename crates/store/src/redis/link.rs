@@ -107,6 +107,8 @@ pub(super) fn is_refusal(error: &RedisError) -> bool {
     }
 }
 
+const NO_RIGHT: &str = "the Redis user may not do what is needed: see docs/REDIS.md for its rights, and ACL LOG for what was refused";
+
 /// What is wrong, worded for the operator.
 pub(super) fn unavailable(error: &RedisError) -> StoreError {
     StoreError::Unavailable(words(error).into())
@@ -121,7 +123,14 @@ pub(super) fn words(error: &RedisError) -> String {
         "BUSY" => "Redis is busy with a script of somebody else",
         "NOREPLICAS" => "Redis wants more replicas than it has (min-replicas-to-write)",
         "NOAUTH" | "WRONGPASS" => "Redis refuses the user or password of the store's address",
-        "NOPERM" => "the Redis user may not do what is needed: see docs/REDIS.md for its rights",
+        "NOPERM" => NO_RIGHT,
+        // What is said of a command in a script has no code of its own.
+        _ if error
+            .detail()
+            .is_some_and(|said| said.contains("can't run this command")) =>
+        {
+            NO_RIGHT
+        }
         _ if error.is_timeout() => "Redis does not answer in time",
         _ if error.is_connection_refusal() => "nobody listens at Redis's address",
         _ if error.is_io_error() => "the connection to Redis is broken",

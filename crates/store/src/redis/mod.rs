@@ -18,6 +18,8 @@ mod knock;
 mod link;
 mod picture;
 mod pump;
+mod refusals;
+mod room;
 mod script;
 mod shared;
 mod store;
@@ -41,8 +43,9 @@ pub use url::{RedisUrl, RedisUrlError};
 
 use crate::{Clock, Health, StoreError};
 use link::Link;
-use picture::RoomNode;
 use pump::QUEUE_MAX;
+use refusals::Refusals;
+use room::RoomNode;
 use transit::{Failed, Transit};
 
 /// Rooms that other nodes have made are looked for this often.
@@ -99,6 +102,7 @@ struct Inner {
     /// Held while a room is added.
     adding: Mutex<()>,
     down: ArcSwap<Option<Arc<str>>>,
+    refusals: Refusals,
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
@@ -128,6 +132,7 @@ impl RedisStore {
             rooms: ArcSwap::default(),
             adding: Mutex::default(),
             down: ArcSwap::from_pointee(None),
+            refusals: Refusals::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
@@ -240,18 +245,26 @@ impl Inner {
     }
 
     fn health(&self) -> Health {
-        match self.down.load().as_ref() {
+        let now = self.transit.clock.now();
+        let refusal = || self.refusals.reason(now);
+        match self.away().or_else(refusal) {
             None => Health::Up,
-            Some(reason) => Health::Down(Arc::clone(reason)),
+            Some(reason) => Health::Down(reason),
         }
     }
 
-    /// While Redis is known to be away, nobody waits for it.
+    /// While Redis is known to be away, nobody waits for it. One that refuses is asked, since nobody else
+    /// finds out that it no longer does.
     fn check_up(&self) -> Result<(), StoreError> {
-        match self.health() {
-            Health::Up => Ok(()),
-            Health::Down(reason) => Err(StoreError::Unavailable(reason)),
+        match self.away() {
+            None => Ok(()),
+            Some(reason) => Err(StoreError::Unavailable(reason)),
         }
+    }
+
+    /// Why Redis cannot be reached, if it cannot.
+    fn away(&self) -> Option<Arc<str>> {
+        Option::clone(&self.down.load())
     }
 }
 

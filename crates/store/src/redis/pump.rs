@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     Inner,
     encode::{Caller, Done},
-    picture::RoomNode,
+    room::RoomNode,
     transit::{Failed, Transit},
 };
 use crate::StoreError;
@@ -63,7 +63,10 @@ impl Inner {
             let (joiners, answers): (Vec<_>, Vec<_>) =
                 batch.drain(..).map(|one| (one.joiner, one.answer)).unzip();
             let joined = self.transit.join(&room, joiners).await;
-            answer_all(answers, joined);
+            if joined.is_ok() {
+                self.refusals.end();
+            }
+            self.answer_all(answers, joined);
         }
     }
 
@@ -77,7 +80,25 @@ impl Inner {
             let asking = std::mem::take(&mut batch);
             let standings = self.transit.hear(&room, &asking).await;
             let answers = asking.into_iter().map(|one| one.answer).collect();
-            answer_all(answers, standings);
+            self.answer_all(answers, standings);
+        }
+    }
+
+    /// Whoever asked may have gone; what was done stays done.
+    fn answer_all<T>(&self, answers: Vec<Answer<T>>, results: Result<Vec<T>, Failed>) {
+        match results {
+            Ok(results) => {
+                for (answer, result) in answers.into_iter().zip(results) {
+                    answer.send(Ok(result)).ok();
+                }
+            }
+            Err(failed) => {
+                self.refusals.note(&failed, self.transit.clock.now());
+                let error = StoreError::from(failed);
+                for answer in answers {
+                    answer.send(Err(error.clone())).ok();
+                }
+            }
         }
     }
 }
@@ -87,46 +108,33 @@ impl Transit {
         &self,
         room: &RoomNode,
         joiners: Vec<Joiner>,
-    ) -> Result<Vec<(Joined, Standing)>, StoreError> {
+    ) -> Result<Vec<(Joined, Standing)>, Failed> {
         let command = Command::Join(joiners);
         let Done { outcome, standings } = self.perform(&self.writer, room, &command).await?;
         room.acknowledge(outcome.issued);
         match outcome.reply {
             Reply::Joined(joined) => Ok(joined.into_iter().zip(standings).collect()),
-            reply => Err(StoreError::Unavailable(format!("{reply:?}").into())),
+            reply => {
+                let unexpected = format!("the room answered {reply:?}");
+                Err(Failed::Refused(StoreError::Unavailable(unexpected.into())))
+            }
         }
     }
 
-    async fn hear(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, StoreError> {
+    async fn hear(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, Failed> {
         let caller = self.caller(room);
         let holders = || asking.iter().map(|one| (one.how.word(), &one.holder));
         let attempt = |clock| Caller { clock, ..caller }.hear_all(holders());
         let mut answer = self.insist(&self.gate, room, attempt).await?;
         room.note_more(answer.more);
-        let mut values = answer.rest.list().map_err(Failed::from)?;
+        let mut values = answer.rest.list()?;
         let each = asking.iter().map(|_| values.standing());
-        let standings: Vec<_> = each.collect::<Result<_, _>>().map_err(Failed::from)?;
+        let standings: Vec<_> = each.collect::<Result<_, _>>()?;
         for (one, standing) in asking.iter().zip(&standings) {
             if matches!(standing, Standing::Live(_)) {
                 room.confirm(one.holder.ordinal);
             }
         }
         Ok(standings)
-    }
-}
-
-/// Whoever asked may have gone; what was done stays done.
-fn answer_all<T>(answers: Vec<Answer<T>>, results: Result<Vec<T>, StoreError>) {
-    match results {
-        Ok(results) => {
-            for (answer, result) in answers.into_iter().zip(results) {
-                answer.send(Ok(result)).ok();
-            }
-        }
-        Err(error) => {
-            for answer in answers {
-                answer.send(Err(error.clone())).ok();
-            }
-        }
     }
 }

@@ -24,7 +24,6 @@ fn one_node_keeps_every_promise_however_often_it_dies() {
     let outcome = scene.play(&cluster, |crowd| {
         befall(&cluster, crowd, Duration::from_secs(8));
     });
-    println!("{}", outcome.summary());
     outcome.judge("one-node");
     assert_eq!(outcome.count(visitor::Fate::Here), 0, "{:?}", outcome.fates);
     assert!(
@@ -53,7 +52,6 @@ fn answers_that_are_lost_on_the_way_cost_nobody_anything() {
     };
     let cluster = Cluster::alone(&scene.policy).behind(lossy);
     let outcome = scene.play(&cluster, |_| {});
-    println!("{}", outcome.summary());
     outcome.judge("lost-answers");
     let unknown = |record: &&Record| record.outcome == Outcome::Unknown;
     let unknown = outcome.history.records.iter().filter(unknown).count();

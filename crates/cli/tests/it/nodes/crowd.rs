@@ -63,10 +63,6 @@ impl Crowd {
         }
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.recorder.now() >= self.over_at
-    }
-
     /// A node that answers, as far as is known; any, if none is known to.
     pub(crate) fn pick(&self) -> usize {
         let now = millis(self.recorder.now());

@@ -5,8 +5,12 @@ mod apart;
 mod chaos;
 mod cluster;
 mod crowd;
+mod lost;
+mod paused;
 mod plan;
+mod redis_away;
 mod run;
+mod store;
 mod survive;
 mod visitor;
 

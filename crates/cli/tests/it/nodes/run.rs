@@ -132,8 +132,10 @@ impl Outcome {
 
     /// Holds the record against every rule; one that is broken fails the test and leaves the record behind.
     #[track_caller]
+    #[expect(clippy::print_stdout, reason = "a run that went well says what it was")]
     pub(crate) fn judge(&self, name: &str) {
         let broken = check(&self.history);
+        println!("{name}: {}", self.summary());
         if broken.is_empty() {
             return;
         }
@@ -145,16 +147,15 @@ impl Outcome {
             .map(|violation| self.history.explain(violation))
             .collect();
         panic!(
-            "{name} broke {:?}; the record is {}\n{}\n{}",
+            "{name} broke {:?}; the record is {}\n{}",
             counts(&broken),
             path.display(),
-            self.summary(),
             shown.join("\n")
         );
     }
 
     /// In a few words.
-    pub(crate) fn summary(&self) -> String {
+    fn summary(&self) -> String {
         let end = self.history.records.iter().map(|record| record.t1).max();
         format!(
             "{} answers and {} turns of fortune in {:.1?}; {:?}",

@@ -31,7 +31,6 @@ fn play(scene: &Scene, chaos_for: Duration) {
     let redis = TestRedis::start();
     let cluster = Cluster::sharing(&redis, &scene.policy, 3);
     let outcome = scene.play(&cluster, |crowd| befall(&cluster, crowd, chaos_for));
-    println!("{}", outcome.summary());
     outcome.judge("survive");
     assert_eq!(outcome.count(Fate::Here), 0, "{:?}", outcome.fates);
     let most = scene.manners.visitors * 2 / 3;

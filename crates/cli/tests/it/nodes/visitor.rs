@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use reqwest::{Client, RequestBuilder};
 use ropeline_testing::{
-    history::{Op, Outcome, Question, Record, State},
+    history::{At, Op, Outcome, Question, Record, State},
     http::Reply,
 };
 use serde_json::json;
@@ -18,6 +18,8 @@ use crate::wait::any_of;
 const TOKENS: &str = "/api/v1/queue/tokens";
 /// Before a question is repeated.
 const REPEAT_AFTER: Duration = Duration::from_millis(150);
+/// Whoever asks once more at the end is answered within this.
+const SHOW_UP_MAX: Duration = Duration::from_secs(20);
 /// Of a hundred questions, so many go to another node though the last one answered.
 const MOVES: u64 = 15;
 /// Of a hundred polls in line, so many are followed by a try at the gate.
@@ -82,7 +84,8 @@ impl Visitor {
     /// Asks once more, if there is still something to ask for.
     pub(crate) async fn show_up(mut self) -> Self {
         if self.token.is_some() && !matches!(self.fate, Fate::Through | Fate::Left | Fate::PutOut) {
-            self.insist(Op::Poll).await;
+            let until = self.crowd.recorder.now() + SHOW_UP_MAX;
+            self.insist_until(Op::Poll, until).await;
         }
         self
     }
@@ -161,9 +164,13 @@ impl Visitor {
         Some(Fate::Left)
     }
 
-    /// Asks until somebody answers; `None` if time is up.
+    /// Asks until somebody answers; `None` if the run is over.
     async fn insist(&mut self, op: Op) -> Option<(Record, Reply)> {
-        while !self.crowd.is_over() {
+        self.insist_until(op, self.crowd.over_at).await
+    }
+
+    async fn insist_until(&mut self, op: Op, until: At) -> Option<(Record, Reply)> {
+        while self.crowd.recorder.now() < until {
             match self.ask(op).await {
                 Some((record, reply)) if record.outcome == Outcome::Ok || is_final(&reply) => {
                     return Some((record, reply));

@@ -4,6 +4,8 @@
 //! node looks every few seconds: what `ropeline keys` has changed on its own disk, what other nodes have
 //! changed, and whether the store still has it all. Everybody merges and nobody decides.
 
+mod carry;
+
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
@@ -11,6 +13,7 @@ use ropeline_core::Timestamp;
 use ropeline_store::{Clock, StoreError};
 use thiserror::Error;
 
+pub use self::carry::KeyPlace;
 use super::SharedTexts;
 use crate::{
     moment::Moment,

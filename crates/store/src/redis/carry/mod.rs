@@ -13,7 +13,7 @@ use super::{
     encode::Caller,
     fields::fields_of,
     keys::ROOMS,
-    picture::RoomNode,
+    room::RoomNode,
     transit::{Failed, Transit},
     wire::{Answer, Status, Unreadable},
 };
