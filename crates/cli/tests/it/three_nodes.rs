@@ -78,19 +78,21 @@ impl Front {
 }
 
 /// The addresses of this test in the place of those of the compose file.
-fn changes(sites: &[Site; NODES], address: SocketAddr) -> Vec<(&'static str, String)> {
-    let written = [
-        "server node-1:8080 ",
-        "server node-2:8080 ",
-        "server node-3:8080 ",
+fn changes(sites: &[Site; NODES], address: SocketAddr) -> Vec<(String, String)> {
+    let mut changes = vec![
+        (
+            "server service:80;".to_owned(),
+            format!("server {};", service()),
+        ),
+        ("listen 80;".to_owned(), format!("listen {address};")),
     ];
-    let nodes = written.iter().zip(sites);
-    let nodes = nodes.map(|(&line, site)| (line, format!("server {} ", site.address())));
-    let others = [
-        ("server service:80;", format!("server {};", service())),
-        ("listen 80;", format!("listen {address};")),
-    ];
-    nodes.chain(others).collect()
+    for (node, site) in (1..).zip(sites) {
+        for role in ["max_fails=2", "max_fails=0"] {
+            let written = format!("server node-{node}:8080 {role}");
+            changes.push((written, format!("server {} {role}", site.address())));
+        }
+    }
+    changes
 }
 
 /// Somebody in line, and what they were told last.
