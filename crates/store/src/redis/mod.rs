@@ -148,6 +148,13 @@ impl RedisStore {
     }
 }
 
+impl Drop for RedisStore {
+    /// Nobody follows rooms for a store that is gone.
+    fn drop(&mut self) {
+        self.inner.stopping.cancel();
+    }
+}
+
 impl Inner {
     fn get(&self, room: &RoomId) -> Option<Arc<RoomNode>> {
         self.rooms.load().get(room).cloned()
