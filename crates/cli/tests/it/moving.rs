@@ -188,8 +188,12 @@ fn a_move_that_makes_no_sense_is_refused() {
     drop(site.start());
     let complaint = move_to(&site, "embedded", "embedded").complaint(1);
     assert!(complaint.contains("are both embedded:"), "{complaint}");
-    let line = "move --from embedded --to embedded:x --room nowhere --yes";
-    let complaint = site.ropeline(line).complaint(1);
+    let elsewhere = site.data().with_file_name("elsewhere");
+    let line = format!(
+        "move --from embedded --to embedded:{} --room nowhere --yes",
+        elsewhere.display()
+    );
+    let complaint = site.ropeline(&line).complaint(1);
     assert!(
         complaint.contains("there is no room nowhere"),
         "{complaint}"
