@@ -43,9 +43,21 @@ impl TestRedis {
         Self::with(Persistence::Always, &[])
     }
 
+    /// As [`TestRedis::start`], with its files in memory where there is such a place: what was written survives a
+    /// kill, and no busy disk keeps it from answering.
+    pub fn on_no_disk() -> Self {
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let directory = directory.expect("a directory for Redis");
+        Self::in_directory(directory, Persistence::Always, &[])
+    }
+
     /// A server with options of the command line beside those that every one has.
     pub fn with(persistence: Persistence, options: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory for Redis");
+        Self::in_directory(directory, persistence, options)
+    }
+
+    fn in_directory(directory: TempDir, persistence: Persistence, options: &[&str]) -> Self {
         let port = free_port();
         let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
         let process = launch(directory.path(), port, persistence, &options);

@@ -10,6 +10,9 @@ use crate::{Result, progress};
 /// How many are inside where each join counts them by `KEYS`: the limits of seeds 004 and 000.
 const COUNTED: [u64; 2] = [200, 3_333];
 
+/// How many the schedulers let in every ten seconds: as few as the room that the product is measured with.
+const BATCH: &str = "1";
+
 /// All the same for both sides. A rewrite of the log would hit whichever load has its turn.
 const OPTIONS: [&str; 4] = [
     "--auto-aof-rewrite-percentage",
@@ -46,10 +49,10 @@ impl Servers {
         }
         Ok(Self {
             hello: OwnServer::start(&["hello"])?,
-            plain: plain(&database(&plain_redis, 0), args.inside, "card")?,
+            plain: plain(&database(&plain_redis, 0), args.inside, "card", BATCH)?,
             counting_keys,
             // Nobody gets in but by a tick.
-            ticking: plain(&database(&plain_redis, 3), 0, "card")?,
+            ticking: plain(&database(&plain_redis, 3), 0, "card", "0")?,
             product,
             plain_redis,
             redis,
@@ -82,7 +85,7 @@ impl Servers {
 }
 
 /// A plain server on a database of its own.
-fn plain(url: &str, entry_limit: u64, counting: &str) -> Result<OwnServer> {
+fn plain(url: &str, entry_limit: u64, counting: &str, batch: &str) -> Result<OwnServer> {
     let limit = entry_limit.to_string();
     OwnServer::start(&[
         "plain",
@@ -92,6 +95,8 @@ fn plain(url: &str, entry_limit: u64, counting: &str) -> Result<OwnServer> {
         &limit,
         "--counting",
         counting,
+        "--batch",
+        batch,
     ])
 }
 
@@ -106,7 +111,7 @@ fn keys_counter(
 ) -> Result<OwnServer> {
     let url = database(redis, number);
     runtime.block_on(fill(&url, inside, waiting))?;
-    plain(&url, inside, "keys")
+    plain(&url, inside, "keys", BATCH)
 }
 
 async fn fill(url: &str, inside: u64, waiting: u64) -> RedisResult<()> {

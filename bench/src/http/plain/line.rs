@@ -22,10 +22,8 @@ const PASS_SECONDS: u64 = 2 * 60 * 60;
 /// As patient as the client of most seeds, Lettuce, is by default. The `redis` crate would give up after
 /// half a second, which is sooner than `KEYS` is done on a busy machine.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
-/// How often the scheduler runs (000, 002, 004), and how many it moves in the background of a measurement:
-/// as few as the room that the product is measured with.
+/// How often the scheduler runs (000, 002, 004).
 const EVERY: Duration = Duration::from_secs(10);
-const BATCH: usize = 1;
 
 /// How a join finds out how many are inside.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -173,10 +171,10 @@ impl Line {
     }
 
     /// The scheduler of every seed, for as long as the server runs.
-    pub(crate) async fn schedule(&self) -> RedisResult<()> {
+    pub(crate) async fn schedule(&self, batch: usize) -> RedisResult<()> {
         loop {
             tokio::time::sleep(EVERY).await;
-            self.tick(BATCH, Manner::OneByOne).await?;
+            self.tick(batch, Manner::OneByOne).await?;
         }
     }
 

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// How a join finds out how many are inside.
     #[arg(long, value_enum)]
     counting: Counting,
+    /// How many the scheduler lets in every ten seconds.
+    #[arg(long)]
+    batch: usize,
 }
 
 /// What goes wrong is a 500, as an exception that nobody catches is.
@@ -49,7 +52,7 @@ pub(crate) fn serve(args: &Args) -> Result<()> {
             .with_state(line.clone());
         tokio::select! {
             served = child::serve(router) => served,
-            stopped = line.schedule() => Ok(stopped?),
+            stopped = line.schedule(args.batch) => Ok(stopped?),
         }
     })
 }

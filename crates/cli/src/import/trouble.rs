@@ -33,6 +33,7 @@ impl fmt::Display for ImportTrouble {
                 f,
                 "there is no room {room}, and the settings have no section [rooms.{room}] to make it from"
             ),
+            Self::Store { cause, .. } if !may_pass(cause) => write!(f, "{cause}"),
             Self::Store { taken, cause } => write!(
                 f,
                 "{cause}\n{} rows were taken over before. Run the same command again: they keep their places, \
@@ -41,4 +42,9 @@ impl fmt::Display for ImportTrouble {
             ),
         }
     }
+}
+
+/// Whether the same may work a little later.
+fn may_pass(cause: &StoreError) -> bool {
+    matches!(cause, StoreError::Unavailable(_) | StoreError::Overloaded)
 }

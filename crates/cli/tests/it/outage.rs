@@ -282,9 +282,12 @@ fn a_redis_that_refuses_to_write_is_told_apart_from_one_that_is_away() {
             let reply = story.client.send(&join(&format!("late-{n}")));
             (reply.status == 201).then_some(())
         });
-        assert_eq!(readiness(&mut story.client)["status"], "ready", "{sound}");
+        until(NOTICE_MAX, "all is well", || {
+            (readiness(&mut story.client)["status"] == "ready").then_some(())
+        });
+        // By those who write, and perhaps by those who follow the room, but not by each who is refused.
         let log = story.server.stderr();
-        assert_eq!(log.matches(said).count(), 1, "{log}");
+        assert!((1..=2).contains(&log.matches(said).count()), "{log}");
     }
 }
 

@@ -61,8 +61,10 @@ fn nginx_knows_every_node_and_every_node_trusts_nginx() {
     let (compose, nginx) = (text("compose.yaml"), text("nginx-three-nodes.conf"));
     let port = behind(&text("Dockerfile"), "EXPOSE ").concat();
     for node in ["node-1", "node-2", "node-3"] {
-        let server = format!("server {node}:{port} ");
-        assert_eq!(nginx.matches(&server).count(), 1, "{server}");
+        for role in ["max_fails=2 fail_timeout=5s;", "max_fails=0 backup;"] {
+            let server = format!("server {node}:{port} {role}");
+            assert_eq!(nginx.matches(&server).count(), 1, "{server}");
+        }
         assert!(compose.contains(&format!("\n  {node}:\n")), "{node}");
     }
     assert!(nginx.contains("server service:80;") && compose.contains("\n  service:\n"));

@@ -18,10 +18,11 @@ use crate::{process::Leashed, wait::until};
 const START_MAX: Duration = Duration::from_secs(10);
 
 /// A recipe of `packaging/` with other lines in the place of these.
-pub(crate) fn recipe(name: &str, changes: &[(&str, String)]) -> String {
+pub(crate) fn recipe(name: &str, changes: &[(impl AsRef<str>, String)]) -> String {
     let packaging = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging");
     let recipe = fs::read_to_string(Path::new(packaging).join(name)).expect("the recipe is there");
     changes.iter().fold(recipe, |recipe, (written, instead)| {
+        let written = written.as_ref();
         assert_eq!(recipe.matches(written).count(), 1, "{written}");
         recipe.replace(written, instead)
     })

@@ -119,10 +119,19 @@ fn test_names(directory: &Path) -> BTreeSet<String> {
         if path.is_dir() {
             names.extend(test_names(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            names.extend(tests_of(&fs::read_to_string(&path).expect("a source")));
+            let source = fs::read_to_string(&path).expect("a source");
+            names.extend(tests_of(&source));
+            names.extend(stories_of(&source));
         }
     }
     names
+}
+
+/// Stories that every store is told; which of them a store is not told fails to compile.
+fn stories_of(source: &str) -> Vec<String> {
+    let stories = source.lines().filter(|line| line.contains("impl Fixture)"));
+    let names = stories.filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next());
+    names.map(str::to_owned).collect()
 }
 
 fn tests_of(source: &str) -> Vec<String> {

@@ -4,7 +4,8 @@
 //! inside, aside (missed its turn), at the door (back after a missed turn, or put back), gone (left,
 //! revoked, missed for good), done (was inside and is no longer).
 //!
-//! Every transition ends by settling, and only settling moves a visitor inside.
+//! Every transition ends by settling, and only settling moves a visitor inside; but for an import, which takes
+//! over those who were inside elsewhere.
 
 mod command;
 mod delete;

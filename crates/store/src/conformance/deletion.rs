@@ -1,6 +1,6 @@
 //! Rooms that are deleted, and rooms that begin again.
 
-use ropeline_core::{Counters, Joined, Ordinal};
+use ropeline_core::{Counters, JoinKey, Joined, Ordinal};
 
 use super::{
     Fixture,
@@ -128,4 +128,16 @@ pub async fn a_memory_of_before_brings_nothing_back(fixture: &mut impl Fixture) 
     let header = given.view().await.header;
     assert_eq!(header.issued, Ordinal(0));
     assert_eq!(given.join("user-2").await, Joined::New(Ordinal(1)));
+}
+
+/// A room that begins again knows no request of before.
+pub async fn a_room_that_begins_again_knows_no_request_of_before(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, park(1)).await;
+    let key = JoinKey { key: 77, body: 1 };
+    given.join_with("ann", Some(key)).await;
+    given.operate(Operation::Delete).await;
+    given.create(park(1)).await;
+    let other = JoinKey { body: 2, ..key };
+    let joined = given.join_with("bob", Some(other)).await;
+    assert_eq!(joined, Joined::New(Ordinal(1)));
 }

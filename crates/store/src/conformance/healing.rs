@@ -94,6 +94,8 @@ pub async fn of_two_places_the_one_in_front_stays(fixture: &mut impl Fixture) {
     let given = three_lost(fixture).await;
     assert_eq!(given.join("user-4").await, Joined::New(Ordinal(6)));
     assert_eq!(given.nth(4).await, IN_LINE);
+    let view = given.view().await;
+    assert_eq!(view.ending(Ordinal(6)), Some(Ending::Gone));
     assert_eq!(given.ask(holder_of("user-4", 6)).await, GONE);
     assert_eq!(given.find("user-4").await.unwrap().ordinal, Ordinal(4));
 }
@@ -163,4 +165,28 @@ pub async fn the_order_of_the_nodes_does_not_matter(fixture: &mut impl Fixture) 
         assert_eq!(view.ending(Ordinal(n)), Some(Ending::Gone), "{n}");
     }
     assert_eq!(view.ending(Ordinal(2)), Some(Ending::Done));
+}
+
+/// Whom a reset put out, as far as some node knows, is out.
+pub async fn whom_a_node_saw_put_out_is_out(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(4).await;
+    let mut memory = given.view().await;
+    (memory.header.floor, memory.header.head) = (Ordinal(3), Ordinal(3));
+    given.merge(memory).await;
+    for n in 1..=3 {
+        assert_eq!(given.nth(n).await, GONE, "{n}");
+    }
+    assert_eq!(given.counts().await, [1, 0, 0, 0]);
+}
+
+/// Who finishes at the door was inside before it was forgotten, and is done.
+pub async fn who_finishes_at_the_door_is_done(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, park(1)).await;
+    given.line(4).await;
+    let mut memory = given.view().await;
+    memory.header.head = Ordinal(3);
+    given.merge(memory).await;
+    assert_eq!(given.finish(3).await, Departure::Finished);
+    assert_eq!(given.nth(3).await, Standing::Ended(Ending::Done));
 }

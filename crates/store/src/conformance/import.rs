@@ -139,3 +139,13 @@ pub async fn nothing_of_an_import_is_left_of_a_deleted_room(fixture: &mut impl F
     assert_eq!(given.join("user-5").await, Joined::New(Ordinal(1)));
     assert_eq!(given.join("user-5").await, Joined::Already(Ordinal(1)));
 }
+
+/// A line that everybody has left holds up nobody who was inside elsewhere.
+pub async fn an_empty_line_is_no_line_ahead(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(3).await;
+    given.leave(2).await;
+    given.leave(3).await;
+    let late = given.import(rows(Was::Inside, [4])).await;
+    assert_eq!(late, [Imported::Placed(Ordinal(4))]);
+}

@@ -24,6 +24,7 @@ pub mod crash;
 pub mod deletion;
 pub mod departure;
 pub mod find;
+pub mod freezing;
 pub mod healing;
 pub mod import;
 pub mod join;
@@ -122,6 +123,7 @@ macro_rules! conformance_tests {
                 a_new_beginning_outlives_a_crash,
                 a_join_beside_a_deletion_leaves_no_room,
                 a_memory_of_before_brings_nothing_back,
+                a_room_that_begins_again_knows_no_request_of_before,
             ],
             departure: [
                 who_leaves_the_line_is_gone,
@@ -143,6 +145,18 @@ macro_rules! conformance_tests {
                 looking_for_a_visitor_renews_nothing,
                 who_has_no_place_is_not_found,
             ],
+            freezing: [
+                a_frozen_room_takes_no_change,
+                a_frozen_room_is_shown_as_it_was,
+                a_room_says_why_it_is_frozen,
+                a_frozen_room_outlives_a_crash,
+                a_thawed_room_goes_on,
+                a_room_is_thawed_once,
+                only_a_frozen_room_is_read_out,
+                what_was_read_out_is_taken_in,
+                nobody_is_put_out_by_an_arrival,
+                only_an_arrival_is_discarded,
+            ],
             healing: [
                 what_is_known_already_changes_nothing,
                 a_place_that_a_node_knows_of_is_not_given_again,
@@ -156,6 +170,8 @@ macro_rules! conformance_tests {
                 who_was_seen_to_pass_by_is_at_the_door,
                 a_node_that_remembers_less_takes_nothing_away,
                 the_order_of_the_nodes_does_not_matter,
+                whom_a_node_saw_put_out_is_out,
+                who_finishes_at_the_door_is_done,
             ],
             import: [
                 imported_places_stand_as_they_did,
@@ -168,6 +184,7 @@ macro_rules! conformance_tests {
                 a_claim_outlives_a_crash,
                 the_grace_outlives_a_crash,
                 nothing_of_an_import_is_left_of_a_deleted_room,
+                an_empty_line_is_no_line_ahead,
             ],
             join: [
                 ordinals_are_given_in_order,
@@ -253,6 +270,7 @@ macro_rules! conformance_tests {
                 nobody_is_stepped_over_where_presence_does_not_matter,
                 an_outage_makes_nobody_absent,
                 a_missed_turn_may_be_the_end,
+                who_was_heard_of_lately_is_there,
             ],
             rooms: [
                 a_room_is_made_once,

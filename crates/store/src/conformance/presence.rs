@@ -139,3 +139,22 @@ pub async fn a_missed_turn_may_be_the_end(fixture: &mut impl Fixture) {
     assert_eq!(given.nth(1).await, Standing::Ended(Ending::Gone));
     assert!(is_inside(given.nth(2).await));
 }
+
+/// Who was heard of less than the time of presence ago is there, whenever within a round that was.
+pub async fn who_was_heard_of_lately_is_there(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, watchful_park(1)).await;
+    given.operate(Operation::Pause).await;
+    given.line(1).await;
+    given.advance(secs(9)).await;
+    given.mark(1);
+    given.settle().await;
+    for seconds in [1, 10, 8] {
+        given.advance(secs(seconds)).await;
+    }
+    given.operate(Operation::Resume).await;
+    assert_eq!(
+        given.counts().await,
+        [1, 0, 0, 0],
+        "heard of 19 seconds ago"
+    );
+}

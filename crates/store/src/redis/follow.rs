@@ -10,7 +10,8 @@ use ropeline_core::Command;
 
 use super::{
     Inner,
-    picture::{Asked, Looked, RoomNode},
+    picture::{Asked, Looked},
+    room::RoomNode,
     transit::{Failed, Known, Transit},
 };
 use crate::StoreError;

@@ -6,7 +6,8 @@ use ropeline_core::{Bits, View};
 
 use super::{
     encode::{Call, memory},
-    picture::{Asked, Looked, RoomNode},
+    picture::{Asked, Looked},
+    room::RoomNode,
     transit::{Failed, Known, Transit, frozen},
     wire::{Answer, Status},
 };
@@ -56,6 +57,10 @@ impl Transit {
         let known = known.unwrap_or_else(|| Arc::new(stored.clone()));
         let answer = self.merge(room, &known, &stored).await?;
         if answer.status == Status::Frozen {
+            // It stands still, so a node that has just begun can show it before it is merged.
+            if room.view().is_none() {
+                self.show(room, looked, asked).await;
+            }
             return Err(frozen(&room.name, answer));
         }
         if answer.status == Status::Ok {

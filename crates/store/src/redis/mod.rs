@@ -19,6 +19,7 @@ mod link;
 mod picture;
 mod pump;
 mod refusals;
+mod room;
 mod script;
 mod shared;
 mod store;
@@ -42,9 +43,9 @@ pub use url::{RedisUrl, RedisUrlError};
 
 use crate::{Clock, Health, StoreError};
 use link::Link;
-use picture::RoomNode;
 use pump::QUEUE_MAX;
 use refusals::Refusals;
+use room::RoomNode;
 use transit::{Failed, Transit};
 
 /// Rooms that other nodes have made are looked for this often.
@@ -147,6 +148,13 @@ impl RedisStore {
     }
 }
 
+impl Drop for RedisStore {
+    /// Nobody follows rooms for a store that is gone.
+    fn drop(&mut self) {
+        self.inner.stopping.cancel();
+    }
+}
+
 impl Inner {
     fn get(&self, room: &RoomId) -> Option<Arc<RoomNode>> {
         self.rooms.load().get(room).cloned()
@@ -199,7 +207,8 @@ impl Inner {
             if self.get(name).is_none() {
                 let room = self.room(name);
                 match self.transit.refresh(&room).await {
-                    Ok(()) | Err(Failed::Refused(StoreError::NoSuchRoom(_))) => {}
+                    Ok(())
+                    | Err(Failed::Frozen(_) | Failed::Refused(StoreError::NoSuchRoom(_))) => {}
                     Err(failed) => return Err(failed),
                 }
             }

@@ -1,24 +1,10 @@
-//! What a node knows of a room.
+//! What a node knows of a room's line, and how it comes to know more.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
-use arc_swap::ArcSwapOption;
-use ropeline_core::{
-    Bits, Header, Located, Ordinal, Pace, RoomClock, RoomId, RoomState, Timestamp, View,
-};
-use tokio::sync::{Notify, mpsc};
+use ropeline_core::{Bits, Header, Pace, RoomClock, Timestamp, View};
 
-use super::{
-    keys::RoomKeys,
-    pump::{Asking, Joining},
-    wire::{Answer, Unreadable},
-};
-
-/// Marks that may wait to be sent; more are dropped, and the next poll marks again.
-const MARKS_MAX: usize = 1_000_000;
+use super::wire::{Answer, Unreadable};
 
 /// A picture of a room at one version.
 #[derive(Debug)]
@@ -30,6 +16,64 @@ pub(super) struct Picture {
     pub(super) next_due: Option<Timestamp>,
     /// Those that were ever set aside, as far as this node has heard.
     pub(super) set_aside: Bits,
+}
+
+impl Picture {
+    /// The picture after an answer; `None` if that is older than what is known. What ended stays ended, so an
+    /// answer may be laid over any picture of the same epoch between the version that was asked about and its own.
+    pub(super) fn after(
+        old: Option<&Self>,
+        looked: &Looked,
+        asked: Asked,
+        aside: &[u64],
+        pace: &mut Pace,
+    ) -> Option<Self> {
+        if old.is_some_and(|old| old.is_newer_than(looked, asked)) {
+            return None;
+        }
+        let mut view = looked.view();
+        view.header.clock = asked.clock(looked.as_of, old);
+        let old = old.filter(|old| old.view.header.epoch == view.header.epoch);
+        let mut set_aside = old.map_or_else(Bits::default, |old| old.set_aside.clone());
+        if let (Some(old), false) = (old, looked.is_snapshot()) {
+            (view.gone, view.done) = (old.view.gone.clone(), old.view.done.clone());
+        }
+        if let Since::Log {
+            gone,
+            done,
+            set_aside: new,
+        } = &looked.since
+        {
+            insert(&mut view.gone, gone);
+            insert(&mut view.done, done);
+            insert(&mut set_aside, new);
+        }
+        insert(&mut set_aside, aside);
+        for bits in [&mut view.gone, &mut view.done, &mut set_aside] {
+            bits.forget_below(view.header.base.0);
+        }
+        pace.observe(&view);
+        view.pace = *pace;
+        Some(Self {
+            view: Arc::new(view),
+            fresh_at: asked.from,
+            next_due: looked.next_due,
+            set_aside,
+        })
+    }
+
+    fn is_newer_than(&self, looked: &Looked, asked: Asked) -> bool {
+        let (known, header) = (&self.view.header, &looked.header);
+        let older = (header.epoch, header.version, asked.from)
+            < (known.epoch, known.version, self.fresh_at);
+        older || (header.epoch != known.epoch && !looked.is_snapshot())
+    }
+}
+
+fn insert(bits: &mut Bits, ordinals: &[u64]) {
+    for ordinal in ordinals {
+        bits.insert(*ordinal);
+    }
 }
 
 /// When a question was sent and its answer came, by the node's clock.
@@ -53,7 +97,7 @@ impl Asked {
 #[derive(Debug)]
 pub(super) struct Looked {
     run_id: String,
-    header: Header,
+    pub(super) header: Header,
     as_of: Timestamp,
     inside: u64,
     aside: u64,
@@ -137,279 +181,4 @@ impl Looked {
             as_of: self.as_of,
         }
     }
-}
-
-/// A room as this node deals with it.
-#[derive(Debug)]
-pub(super) struct RoomNode {
-    pub(super) name: RoomId,
-    pub(super) keys: RoomKeys,
-    picture: ArcSwapOption<Picture>,
-    /// Held while a picture is put in the place of another.
-    pace: Mutex<Pace>,
-    marks: Mutex<Marks>,
-    confirmed: Mutex<Confirmed>,
-    /// The highest ordinal that this node has answered a join with.
-    acknowledged: AtomicU64,
-    looked_at: AtomicU64,
-    /// There is more to settle than one call did.
-    unsettled: AtomicBool,
-    /// Wakes the one who tends to the room.
-    pub(super) nudge: Notify,
-    pub(super) healing: tokio::sync::Mutex<()>,
-    pub(super) refreshing: tokio::sync::Mutex<()>,
-    pub(super) refreshes: Refreshes,
-    pub(super) joins: mpsc::Sender<Joining>,
-    pub(super) asks: mpsc::Sender<Asking>,
-}
-
-/// How many refreshes have begun, and which was the last to succeed.
-#[derive(Debug, Default)]
-pub(super) struct Refreshes {
-    pub(super) begun: AtomicU64,
-    pub(super) done: AtomicU64,
-}
-
-/// Places heard of, each once in a presence round.
-#[derive(Debug, Default)]
-struct Marks {
-    round: u64,
-    sent: Bits,
-    pending: Vec<Ordinal>,
-}
-
-/// Places that may have been lost and that the store was asked about since it came back.
-#[derive(Debug, Default)]
-struct Confirmed {
-    server: Option<ropeline_core::ServerId>,
-    places: Bits,
-}
-
-impl RoomNode {
-    pub(super) fn new(
-        name: RoomId,
-        node: &str,
-        joins: mpsc::Sender<Joining>,
-        asks: mpsc::Sender<Asking>,
-    ) -> Self {
-        Self {
-            keys: RoomKeys::of(&name, node),
-            name,
-            picture: ArcSwapOption::empty(),
-            pace: Mutex::default(),
-            marks: Mutex::default(),
-            confirmed: Mutex::default(),
-            acknowledged: AtomicU64::new(0),
-            looked_at: AtomicU64::new(0),
-            unsettled: AtomicBool::new(false),
-            nudge: Notify::new(),
-            healing: tokio::sync::Mutex::default(),
-            refreshing: tokio::sync::Mutex::default(),
-            refreshes: Refreshes::default(),
-            joins,
-            asks,
-        }
-    }
-
-    pub(super) fn picture(&self) -> Option<Arc<Picture>> {
-        self.picture.load_full()
-    }
-
-    pub(super) fn view(&self) -> Option<Arc<View>> {
-        self.picture().map(|picture| Arc::clone(&picture.view))
-    }
-
-    /// The version of the picture; 0 without one.
-    pub(super) fn version(&self) -> u64 {
-        let picture = self.picture.load();
-        picture.as_ref().map_or(0, |p| p.view.header.version)
-    }
-
-    pub(super) fn is_live(&self) -> bool {
-        let picture = self.picture.load();
-        let state = picture.as_ref().map(|p| p.view.header.state);
-        state.is_some_and(|state| state != RoomState::Deleted)
-    }
-
-    /// Whether the store has been written by others since it was last merged with what this node knows: then
-    /// this node has to merge, too.
-    pub(super) fn must_merge(&self, looked: &Looked) -> bool {
-        let known = self.picture.load();
-        let other = known
-            .as_ref()
-            .is_some_and(|known| known.view.header.server != looked.header.server);
-        other || looked.is_fenced()
-    }
-
-    /// Forgets a room that gave way to one which came from another store: a merge brings every other store to the
-    /// epoch that is known here, or to a later one.
-    pub(super) fn give_way_to(&self, looked: &Looked) {
-        let known = self.view();
-        if known.is_some_and(|known| looked.header.epoch < known.header.epoch) {
-            self.forget();
-        }
-    }
-
-    /// Forgets what is known of the room.
-    pub(super) fn forget(&self) {
-        self.picture.store(None);
-        self.acknowledged.store(0, Ordering::Release);
-        *lock(&self.confirmed) = Confirmed::default();
-        *lock(&self.marks) = Marks::default();
-    }
-
-    /// Puts a picture in the place of an older one. What ended stays ended, so a newer answer may be laid over
-    /// any picture of the same epoch between the version that was asked about and its own.
-    pub(super) fn publish(&self, looked: &Looked, asked: Asked, aside: &[u64]) {
-        let mut pace = lock(&self.pace);
-        let old = self.picture();
-        let header = &looked.header;
-        let clock = asked.clock(looked.as_of, old.as_deref());
-        if let Some(old) = &old {
-            let known = &old.view.header;
-            let older = (header.epoch, header.version, asked.from)
-                < (known.epoch, known.version, old.fresh_at);
-            if older || (header.epoch != known.epoch && !looked.is_snapshot()) {
-                return;
-            }
-        }
-        let old = old.filter(|old| old.view.header.epoch == header.epoch);
-        let mut view = looked.view();
-        view.header.clock = clock;
-        let mut set_aside = old
-            .as_ref()
-            .map(|old| old.set_aside.clone())
-            .unwrap_or_default();
-        if let (Some(old), false) = (&old, looked.is_snapshot()) {
-            (view.gone, view.done) = (old.view.gone.clone(), old.view.done.clone());
-        }
-        let base = view.header.base.0;
-        if let Since::Log {
-            gone,
-            done,
-            set_aside: new,
-        } = &looked.since
-        {
-            insert(&mut view.gone, gone);
-            insert(&mut view.done, done);
-            insert(&mut set_aside, new);
-        }
-        insert(&mut set_aside, aside);
-        for bits in [&mut view.gone, &mut view.done, &mut set_aside] {
-            bits.forget_below(base);
-        }
-        pace.observe(&view);
-        view.pace = *pace;
-        let picture = Picture {
-            view: Arc::new(view),
-            fresh_at: asked.from,
-            next_due: looked.next_due,
-            set_aside,
-        };
-        self.picture.store(Some(Arc::new(picture)));
-    }
-
-    /// Up to when this node knows that a place may be inside.
-    pub(super) fn leased(&self, ordinal: Ordinal) -> Option<Timestamp> {
-        let picture = self.picture()?;
-        let passed = picture.view.locate(ordinal) == Located::PassedBy;
-        (passed && !picture.set_aside.contains(ordinal.0)).then_some(picture.fresh_at)
-    }
-
-    pub(super) fn acknowledge(&self, ordinal: Ordinal) {
-        self.acknowledged.fetch_max(ordinal.0, Ordering::AcqRel);
-    }
-
-    pub(super) fn acknowledged(&self) -> u64 {
-        self.acknowledged.load(Ordering::Acquire)
-    }
-
-    /// Notes that somebody looks at the room.
-    pub(super) fn note_look(&self, now: Timestamp) {
-        self.looked_at.store(now.0, Ordering::Relaxed);
-    }
-
-    pub(super) fn last_looked_at(&self) -> Timestamp {
-        Timestamp(self.looked_at.load(Ordering::Relaxed))
-    }
-
-    /// Notes whether there is more to settle.
-    pub(super) fn note_more(&self, more: bool) {
-        if more {
-            self.unsettled.store(true, Ordering::Release);
-            self.nudge.notify_one();
-        }
-    }
-
-    /// Whether settling has something to do by now.
-    pub(super) fn is_due(&self, clock: Timestamp) -> bool {
-        let due = self.picture().is_some_and(|picture| {
-            let due = picture.next_due;
-            due.is_some_and(|due| due <= picture.view.now(clock))
-        });
-        self.unsettled.swap(false, Ordering::AcqRel) || due
-    }
-
-    /// Notes that the holder of a place is there, once in a presence round.
-    pub(super) fn mark(&self, ordinal: Ordinal) {
-        let round = self.view().map_or(0, |view| view.header.presence.number);
-        let mut marks = lock(&self.marks);
-        if marks.round != round {
-            marks.round = round;
-            marks.sent = Bits::default();
-        }
-        if marks.pending.len() < MARKS_MAX && marks.sent.insert(ordinal.0) {
-            marks.pending.push(ordinal);
-        }
-    }
-
-    pub(super) fn take_marks(&self) -> Vec<Ordinal> {
-        std::mem::take(&mut lock(&self.marks).pending)
-    }
-
-    /// Marks that could not be sent are sent later.
-    pub(super) fn put_marks_back(&self, marks: Vec<Ordinal>) {
-        let mut all = lock(&self.marks);
-        if all.pending.len() + marks.len() <= MARKS_MAX {
-            all.pending.extend(marks);
-        }
-    }
-
-    /// Whether a place that may have been lost has been confirmed since the store came back, in which case its
-    /// holder only has to be marked.
-    pub(super) fn is_confirmed(&self, ordinal: Ordinal) -> bool {
-        let Some(view) = self.view() else {
-            return false;
-        };
-        let in_line = matches!(view.locate(ordinal), Located::InLine { .. });
-        let confirmed = lock(&self.confirmed);
-        in_line
-            && confirmed.server.as_ref() == Some(&view.header.server)
-            && confirmed.places.contains(ordinal.0)
-    }
-
-    /// Notes that the store has a place.
-    pub(super) fn confirm(&self, ordinal: Ordinal) {
-        let Some(view) = self.view().filter(|view| view.header.lost.is_some()) else {
-            return;
-        };
-        let mut confirmed = lock(&self.confirmed);
-        if confirmed.server.as_ref() != Some(&view.header.server) {
-            *confirmed = Confirmed {
-                server: Some(view.header.server.clone()),
-                places: Bits::default(),
-            };
-        }
-        confirmed.places.insert(ordinal.0);
-    }
-}
-
-fn insert(bits: &mut Bits, ordinals: &[u64]) {
-    for ordinal in ordinals {
-        bits.insert(*ordinal);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

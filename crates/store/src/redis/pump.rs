@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     Inner,
     encode::{Caller, Done},
-    picture::RoomNode,
+    room::RoomNode,
     transit::{Failed, Transit},
 };
 use crate::StoreError;

@@ -15,8 +15,8 @@ use tokio::sync::{
 use super::{
     RedisStore, StoreTime,
     encode::{Caller, Done},
-    picture::RoomNode,
     pump::{Asking, How, Joining},
+    room::RoomNode,
     transit::{Failed, Known, Transit},
     wire::{Answer, Status},
 };

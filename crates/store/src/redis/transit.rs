@@ -13,7 +13,8 @@ use super::{
     StoreTime, Unreached,
     encode::{Call, Caller, Done},
     link::{Link, is_refusal, unavailable},
-    picture::{Asked, Looked, RoomNode},
+    picture::{Asked, Looked},
+    room::RoomNode,
     wire::{Answer, Status, Unreadable},
 };
 use crate::{Clock, Freeze, StoreError};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ropeline_core::Header;
 use ropeline_store::{EmbeddedStore, OpenError, Store};
 
-use crate::given::{Given, holder, policy};
+use crate::given::{Given, holder, open_again, policy};
 
 #[tokio::test]
 async fn a_second_process_is_refused_with_a_clear_message() {
@@ -36,7 +36,7 @@ async fn the_directory_is_free_again_once_the_store_is_gone() {
     store.close().await;
     assert!(store.settle(&room).await.is_err(), "a closed store refuses");
     drop(Arc::into_inner(store).expect("nobody else has it"));
-    let store = EmbeddedStore::open(directory.path(), clock).unwrap();
+    let store = open_again(directory.path(), &clock).unwrap();
     assert_eq!(store.view(&room).unwrap().view.header.issued.0, 1);
 }
 
@@ -64,7 +64,7 @@ async fn a_damaged_file_is_refused() {
         let mut file = healthy.clone();
         file[at] ^= mask;
         std::fs::write(&path, &file).unwrap();
-        let error = EmbeddedStore::open(directory.path(), Arc::clone(&clock) as _).unwrap_err();
+        let error = open_again(directory.path(), &clock).unwrap_err();
         assert!(
             matches!(
                 error,
@@ -75,7 +75,7 @@ async fn a_damaged_file_is_refused() {
     }
     std::fs::write(&path, healthy).unwrap();
     assert!(
-        EmbeddedStore::open(directory.path(), clock).is_ok(),
+        open_again(directory.path(), &clock).is_ok(),
         "undamaged, it opens"
     );
 }

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use ropeline_core::{
     Bounds, Holder, Identity, Joiner, Ordinal, Policy, RoomId, UserId, View, Visitor,
 };
-use ropeline_store::{EmbeddedStore, Store};
+use ropeline_store::{EmbeddedStore, OpenError, Store};
 use ropeline_testing::{ManualClock, line::START};
 use tempfile::TempDir;
 
@@ -82,6 +82,24 @@ pub(crate) fn directory() -> TempDir {
 pub(crate) fn open(directory: &Path, clock: &Arc<ManualClock>) -> Arc<EmbeddedStore> {
     let clock: Arc<ManualClock> = Arc::clone(clock);
     Arc::new(EmbeddedStore::open_with(directory, clock, BOUNDS).unwrap())
+}
+
+/// Opens a directory that no store has any more. A process that another test starts holds our locks, too, until it
+/// has begun.
+pub(crate) fn open_again(
+    directory: &Path,
+    clock: &Arc<ManualClock>,
+) -> Result<EmbeddedStore, OpenError> {
+    let open = || EmbeddedStore::open(directory, Arc::clone(clock) as _);
+    let mut opened = open();
+    for _ in 0..1_000 {
+        if !matches!(opened, Err(OpenError::InUse { .. })) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+        opened = open();
+    }
+    opened
 }
 
 pub(crate) fn visitor(user: &str) -> Visitor {

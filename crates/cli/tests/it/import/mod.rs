@@ -1,6 +1,7 @@
 //! `ropeline import`, from a file to a running server.
 
 mod databases;
+mod nodes;
 mod rows;
 
 use std::{fs, process::Stdio};

@@ -13,14 +13,15 @@ use super::{
     encode::Caller,
     fields::fields_of,
     keys::ROOMS,
-    picture::RoomNode,
+    room::RoomNode,
     transit::{Failed, Transit},
     wire::{Answer, Status, Unreadable},
 };
 use crate::{Freeze, Over, StoreError};
 
-/// Entries of a set or hash that one call reads, and that one call writes.
-const PAGE: usize = 5_000;
+/// Entries of a set or hash that one call reads, and that one call writes: a few milliseconds, for other rooms may be
+/// served meanwhile.
+const PAGE: usize = 2_000;
 /// Bytes of a bitmap likewise.
 const PAGE_BYTES: usize = 256 * 1024;
 

@@ -12,7 +12,7 @@ use super::{
         fields::Fields,
         keys::RoomKeys,
         link::unavailable,
-        picture::RoomNode,
+        room::RoomNode,
         transit::{Failed, Transit},
         wire::Unreadable,
     },

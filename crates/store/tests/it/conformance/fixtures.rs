@@ -68,7 +68,7 @@ pub(super) struct OnRedis {
 impl OnRedis {
     pub(super) async fn start() -> Self {
         let mut fixture = Self {
-            redis: TestRedis::start(),
+            redis: TestRedis::on_no_disk(),
             clock: Arc::new(ManualClock::at(START)),
             nodes: Vec::new(),
         };

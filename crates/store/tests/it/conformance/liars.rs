@@ -10,11 +10,11 @@ use std::{
 
 use async_trait::async_trait;
 use ropeline_core::{
-    Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Policy, RoomId, Standing,
-    Timestamp, UserId, View, Visitor,
+    Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Policy, RoomId, Saved,
+    Standing, Timestamp, UserId, View, Visitor,
 };
 use ropeline_store::{
-    Found, Health, Operation, Seen, Store, StoreError,
+    Found, Freeze, Health, Operation, Over, Seen, Store, StoreError,
     conformance::{self, Fixture},
 };
 
@@ -38,6 +38,7 @@ enum Lie {
     OverwritesPolicies,
     HearsNoMemory,
     TakesOverTwice,
+    DoesNotFreeze,
     CountsJoinsTwice,
     StaysOpen,
     ForgetsEverythingInACrash,
@@ -206,6 +207,39 @@ impl Store for Liar {
         self.store.import(room, rows, grace).await
     }
 
+    async fn freeze(&self, room: &RoomId, why: Freeze) -> Result<(), StoreError> {
+        match self.lie {
+            Lie::DoesNotFreeze => Ok(()),
+            _ => self.store.freeze(room, why).await,
+        }
+    }
+
+    async fn frozen(&self, room: &RoomId) -> Result<Option<Freeze>, StoreError> {
+        self.store.frozen(room).await
+    }
+
+    async fn thaw(&self, room: &RoomId) -> Result<bool, StoreError> {
+        self.store.thaw(room).await
+    }
+
+    async fn export(&self, room: &RoomId) -> Result<Saved, StoreError> {
+        self.store.export(room).await
+    }
+
+    async fn adopt(
+        &self,
+        room: &RoomId,
+        saved: Saved,
+        from: &str,
+        over: Over,
+    ) -> Result<bool, StoreError> {
+        self.store.adopt(room, saved, from, over).await
+    }
+
+    async fn discard(&self, room: &RoomId) -> Result<bool, StoreError> {
+        self.store.discard(room).await
+    }
+
     async fn settle(&self, room: &RoomId) -> Result<(), StoreError> {
         self.store.settle(room).await
     }
@@ -303,6 +337,7 @@ caught! {
     OverwritesPolicies: policy::who_has_seen_another_policy_changes_nothing,
     HearsNoMemory: healing::what_a_node_saw_end_has_ended,
     TakesOverTwice: import::a_row_is_taken_over_once,
+    DoesNotFreeze: freezing::a_frozen_room_takes_no_change,
     SharesNothing: nodes::who_joined_on_one_node_is_known_on_the_other,
     ForgetsEverythingInACrash: crash::everybody_is_at_the_same_place,
     StaysOpen: closing::a_closed_store_refuses,

@@ -29,6 +29,7 @@ pub(super) fn facts(view: &View) -> Vec<Fact> {
         ("keys", format!("{:?}", header.keys)),
         ("lost", format!("{:?}", header.lost)),
         ("held", format!("{:?}", header.joins_held_until)),
+        ("grace", format!("{:?}", header.imported_until)),
         ("counters", format!("{:?}", header.counters)),
         ("inside", format!("{:?}", view.inside)),
         ("aside", format!("{:?}", view.aside)),

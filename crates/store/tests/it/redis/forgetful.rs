@@ -1,7 +1,7 @@
 //! A Redis that has forgotten: everybody who asks again is back at the old ordinal, and nobody who left is.
 
 use ropeline_core::{Ending, Joined, Live, Ordinal, Standing};
-use ropeline_store::{RedisStore, Store};
+use ropeline_store::{Operation, RedisStore, Store};
 use ropeline_testing::{Persistence, TestRedis};
 
 use super::{RoomId, ask, join, node, room_for_one, until};
@@ -144,4 +144,24 @@ async fn a_node_without_memory_that_makes_a_lost_room_anew_does_not_put_anybody_
     })
     .await;
     all_are_back(&store, &room).await;
+}
+
+#[tokio::test]
+async fn a_room_that_began_again_does_not_count_the_places_of_the_one_before() {
+    let mut redis = TestRedis::start();
+    let store = node(&redis).await;
+    let room = line_of_ten(&store).await;
+    store.operate(&room, Operation::Delete).await.unwrap();
+    room_for_one(&store).await;
+    for user in ["ann", "bob"] {
+        join(&store, &room, user).await.unwrap();
+    }
+    redis.kill();
+    redis.start_again();
+    until("joins are taken again", async || {
+        join(&store, &room, "bob").await == Ok(Joined::Already(Ordinal(2)))
+    })
+    .await;
+    let header = store.view(&room).unwrap().view.header.clone();
+    assert_eq!((header.issued, header.lost), (Ordinal(2), None));
 }
