@@ -8,6 +8,7 @@ mod admission;
 mod ending;
 mod presence;
 mod spans;
+mod waits;
 
 use std::collections::BTreeMap;
 
@@ -44,6 +45,8 @@ pub(super) struct Story<'h> {
     pub(super) admission: Option<Admission<'h>>,
     /// When its holder certainly counts as present.
     pub(super) present: Spans,
+    /// When it certainly waits, in line or at the door.
+    pub(super) waits: Spans,
 }
 
 impl<'h> Evidence<'h> {
@@ -54,10 +57,12 @@ impl<'h> Evidence<'h> {
             outages: Outage::of(&history.faults),
         };
         for at in 0..evidence.stories.len() {
-            let admission = evidence.admission_of(&evidence.stories[at]);
-            let present = evidence.presence_of(&evidence.stories[at]);
+            let story = &evidence.stories[at];
+            let admission = evidence.admission_of(story);
+            let present = evidence.presence_of(story);
+            let waits = evidence.waits_of(story, admission);
             let story = &mut evidence.stories[at];
-            (story.admission, story.present) = (admission, present);
+            (story.admission, story.present, story.waits) = (admission, present, waits);
         }
         evidence
     }
@@ -121,17 +126,6 @@ impl<'h> Story<'h> {
         let mut records = self.records.iter().copied();
         records.find(|record| record.op == Op::Leave)
     }
-
-    /// Until when it certainly was in line or at the door for the first time.
-    pub(super) fn waited_until(&self) -> At {
-        let first_inside = self.inside().map(|record| record.t1).min();
-        let seen = self
-            .waiting()
-            .filter(|(_, record)| first_inside.is_none_or(|inside| record.t0 < inside))
-            .map(|(since, _)| since);
-        let admitted = self.admission.map(|admission| admission.earliest);
-        seen.chain(admitted).max().unwrap_or(self.asked)
-    }
 }
 
 fn stories(history: &History) -> Vec<Story<'_>> {
@@ -172,6 +166,7 @@ impl<'h> Story<'h> {
             records: Vec::new(),
             admission: None,
             present: Spans::default(),
+            waits: Spans::default(),
         }
     }
 }

@@ -27,6 +27,11 @@ impl Spans {
         next > 0 && to <= self.0[next - 1].1
     }
 
+    /// When the first of them ends.
+    pub(in crate::history) fn first_end(&self) -> Option<At> {
+        self.0.first().map(|(_, to)| *to)
+    }
+
     /// When they are interrupted, beginning with the moment `after`; the last interruption never ends.
     pub(in crate::history) fn gaps(&self, after: At) -> impl Iterator<Item = At> {
         let starts_covered = self.0.first().is_some_and(|(from, _)| *from <= after);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Rule, Violation};
 use crate::history::{
-    evidence::{Evidence, Story},
+    evidence::{Admission, Evidence, Story},
     record::{At, Op, Outcome, State},
 };
 
@@ -51,8 +51,6 @@ fn is_quiet(evidence: &Evidence<'_>, from: At, to: At) -> bool {
 
 /// Everybody who may take a slot.
 struct People {
-    /// When each place certainly waits.
-    waits: Vec<(At, At)>,
     /// From when to when each place, also one that nobody knows of, may be let in.
     enters: Vec<(At, At)>,
     /// And may be inside.
@@ -68,16 +66,14 @@ impl People {
             .iter()
             .map(|(asked, last)| (*asked, gone_quiet(evidence, *last)));
         let inside: Vec<_> = known.chain(unseen).collect();
-        let seen = stories.iter().map(|story| story.admission);
+        // What the store forgets may come to pass again.
+        let for_good = |at: &Admission<'_>| !evidence.store_forgot(at.earliest, At::MAX);
+        let seen = stories.iter().map(|story| story.admission.filter(for_good));
         let enters = seen.chain(unknown.iter().map(|_| None));
         let enters = enters.zip(&inside).map(|(admission, inside)| {
             admission.map_or(*inside, |admission| (admission.earliest, admission.latest))
         });
         Self {
-            waits: stories
-                .iter()
-                .map(|story| (story.acknowledged, story.waited_until()))
-                .collect(),
             enters: enters.collect(),
             inside,
         }
@@ -97,17 +93,14 @@ impl People {
         if policy.batch.is_some_and(spent) || policy.active_max.is_some_and(full) {
             return None;
         }
-        let mut stories = evidence.stories.iter().zip(&self.waits);
-        let waits = stories.find(|(story, (begin, end))| {
-            *begin <= from && to <= *end && story.present.cover(from, to)
-        });
-        waits.map(|(story, _)| story)
+        let mut stories = evidence.stories.iter();
+        stories.find(|story| story.waits.cover(from, to) && story.present.cover(from, to))
     }
 }
 
 /// The longest time during which a place may be inside.
 fn may_be_inside(evidence: &Evidence<'_>, story: &Story<'_>) -> (At, At) {
-    let earliest = story.waited_until();
+    let earliest = story.waits.first_end().unwrap_or(story.asked);
     let over = story
         .records
         .iter()

@@ -34,11 +34,10 @@ pub(super) fn admitted_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
     let admissions: Vec<_> = evidence.admissions().collect();
     let mut broken = Vec::new();
     for story in &evidence.stories {
-        let until = story.waited_until();
         let decided = story.admission.and_then(|admission| admission.decided);
         let overtaken_by = admissions.iter().find(|(other, admission)| {
             let (from, to) = admission.decision();
-            let still_waits = admission.latest < until;
+            let still_waits = story.waits.cover(from, admission.latest);
             let comes_later = admission
                 .decided
                 .zip(decided)
@@ -49,7 +48,7 @@ pub(super) fn admitted_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
         });
         if let Some((other, admission)) = overtaken_by {
             let what = format!(
-                "{} of {} waits until {until:.3?}, {} of {} came in by {:.3?}",
+                "{} of {} still waits, and {} of {} has come in by {:.3?}",
                 story.ordinal, story.user, other.ordinal, other.user, admission.latest
             );
             broken.push(Rule::W5.broken(what, [admission.seen, last_waiting(story)]));

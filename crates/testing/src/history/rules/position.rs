@@ -99,6 +99,7 @@ struct Line {
     heads: Vec<(At, u64)>,
     /// The lowest ordinal known to be in line at or after each moment, the last moment first.
     tails: Vec<(At, u64)>,
+    /// Who may have left the line. Whoever was seen inside has left it by being let in.
     leaves: Vec<Leave>,
 }
 
@@ -127,7 +128,11 @@ impl Line {
         let mut tails: Vec<_> = in_line.collect();
         tails.sort_unstable_by(|one, other| other.cmp(one));
         keep_records(&mut tails, |next, best| next < best);
-        let leaves = evidence.stories.iter().filter_map(Leave::of).collect();
+        let unseen = evidence
+            .stories
+            .iter()
+            .filter(|story| story.admission.is_none());
+        let leaves = unseen.filter_map(Leave::of).collect();
         Self {
             heads,
             tails,

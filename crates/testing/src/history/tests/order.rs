@@ -56,6 +56,7 @@ fn overtaken(at: u64) -> Tale {
 
 fn turns() -> Vec<Case> {
     let waits = |tale: Tale, at: u64| tale.polled("ann", at..at + 10, waiting(3, 1));
+    let forgot_later = |tale: Tale| tale.suffered(Kind::Forgot, Target::Store, 5_100..5_200);
     let forgot = |tale: Tale| tale.suffered(Kind::Forgot, Target::Store, 40..50);
     vec![
         Case {
@@ -83,6 +84,13 @@ fn turns() -> Vec<Case> {
             wrong: waits(waits(forgot(overtaken(5_000)), 1_000), 5_500),
             // Ann has not been heard of since.
             right: waits(forgot(overtaken(5_000)), 5_500),
+        },
+        Case {
+            rule: Rule::W5,
+            how: "somebody is overtaken long after the store has forgotten",
+            wrong: waits(waits(forgot(overtaken(5_000)), 200), 5_500),
+            // Ann may have been let in before it forgot, and is at the door.
+            right: waits(waits(forgot_later(overtaken(5_000)), 200), 5_500),
         },
     ]
 }
