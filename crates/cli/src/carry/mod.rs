@@ -57,11 +57,15 @@ async fn move_rooms(
     if args.from == *to {
         return Err(MoveTrouble::OneStore(from.to_string()));
     }
+    let rooms = rooms(args, &from)?;
+    for room in &rooms {
+        // Nothing is made in the other store for a room that is not there.
+        from.store().frozen(room).await?;
+    }
     let to = Opened::open(to, settings, clock).await?;
     for warning in to.warnings() {
         note(&format!("{to}: {warning}"));
     }
-    let rooms = rooms(args, &from)?;
     confirm(args, &rooms, &from, &to)?;
     let keys = from.keys().carry_to(&to.keys(), clock.now()).await;
     let keys = keys.map_err(MoveTrouble::Keys)?;

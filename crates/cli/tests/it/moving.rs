@@ -189,11 +189,13 @@ fn a_move_that_makes_no_sense_is_refused() {
     let complaint = move_to(&site, "embedded", "embedded").complaint(1);
     assert!(complaint.contains("are both embedded:"), "{complaint}");
     let elsewhere = site.data().with_file_name("elsewhere");
-    let line = format!(
-        "move --from embedded --to embedded:{} --room nowhere --yes",
-        elsewhere.display()
-    );
+    let to = elsewhere.display();
+    let line = format!("move --from embedded --to embedded:{to} --room nowhere --yes");
     let complaint = site.ropeline(&line).complaint(1);
+    assert!(
+        !elsewhere.exists(),
+        "nothing is made for a room that is not there"
+    );
     assert!(
         complaint.contains("there is no room nowhere"),
         "{complaint}"
