@@ -15,5 +15,7 @@ mod store;
 pub use carry::{CarryError, Freeze, Inventory, Named, Over, Stage, carry};
 pub use clock::{Clock, SystemClock};
 pub use embedded::{EmbeddedStore, OpenError};
-pub use redis::{RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached};
+pub use redis::{
+    Durability, RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached,
+};
 pub use store::{Found, Health, Operation, Seen, Store, StoreError};

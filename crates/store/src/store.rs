@@ -120,8 +120,19 @@ pub trait Store: Debug + Send + Sync {
     /// Makes the picture of a room as new as the store is. A picture that is always so has nothing to do.
     async fn refresh(&self, _room: &RoomId) {}
 
-    /// Whether joins are taken.
+    /// Whether joins are taken, in every room.
     fn health(&self) -> Health;
+
+    /// Whether joins are taken in this room: rooms may be on several servers, of which some are away.
+    fn health_of(&self, _room: &RoomId) -> Health {
+        self.health()
+    }
+
+    /// How many requests were answered since the start although what they wrote is on one server alone, where more
+    /// than one is asked for.
+    fn unreplicated(&self) -> u64 {
+        0
+    }
 
     /// Makes a room if there is none of that name; says whether it did. One that was deleted begins again
     /// with another epoch, so that no token of before is good for it.

@@ -1,8 +1,6 @@
 //! What is looked at before a Redis is trusted with a line.
 
-use redis::RedisResult;
-
-use super::{Unreached, link::Link, transit::Failed};
+use super::{Unreached, link::Link, servers::Servers, transit::Failed, url::Address};
 
 /// Scripts and streams are used as they are from this version on.
 const VERSION_MIN: u32 = 7;
@@ -17,24 +15,42 @@ struct Facts {
 }
 
 /// Checks a server; says what its settings put at risk.
-pub(super) async fn check(link: &Link) -> Result<Vec<String>, Unreached> {
-    let facts = Facts::of(link).await.map_err(Failed::from)?;
+pub(super) async fn check(link: &Link, servers: &Servers) -> Result<Vec<String>, Unreached> {
+    let mut warnings = Vec::new();
+    let owners = servers.owners();
+    for server in &owners {
+        let which = if owners.len() > 1 {
+            format!(" {server}")
+        } else {
+            String::new()
+        };
+        warnings.extend(check_server(link, server, &which).await?);
+    }
+    Ok(warnings)
+}
+
+async fn check_server(
+    link: &Link,
+    server: &Address,
+    which: &str,
+) -> Result<Vec<String>, Unreached> {
+    let facts = Facts::of(link, server).await?;
     let major = facts.version.split('.').next().unwrap_or_default();
     if major.parse::<u32>().is_ok_and(|major| major < VERSION_MIN) {
         let version = facts.version;
         let too_old = format!("Redis {version} is too old: 7.0 or later is needed");
         return Err(Unreached::Refused(too_old));
     }
-    Ok(facts.warnings())
+    Ok(facts.warnings(which))
 }
 
 impl Facts {
-    async fn of(link: &Link) -> RedisResult<Self> {
+    async fn of(link: &Link, server: &Address) -> Result<Self, Failed> {
         // In a script, since that is where the fence asks for it.
         let mut info = redis::cmd("EVAL");
         info.arg("return redis.call('INFO', 'server') .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')")
             .arg(0);
-        let text: String = link.query(&info).await?;
+        let text: String = link.query_at(server, &info).await?;
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|rest| rest.strip_prefix(':'))
@@ -43,7 +59,7 @@ impl Facts {
         // Managed servers keep this to themselves; then nothing is said of it.
         let mut save = redis::cmd("CONFIG");
         save.arg("GET").arg("save");
-        let save: Option<Vec<String>> = link.query(&save).await.ok();
+        let save: Option<Vec<String>> = link.query_at(server, &save).await.ok();
         Ok(Self {
             version: field("redis_version").unwrap_or_default(),
             eviction: field("maxmemory_policy"),
@@ -52,7 +68,7 @@ impl Facts {
         })
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, which: &str) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(policy) = self
             .eviction
@@ -60,15 +76,15 @@ impl Facts {
             .filter(|policy| *policy != "noeviction")
         {
             warnings.push(format!(
-                "Redis may throw away whole lines when its memory is full (maxmemory-policy {policy}): set maxmemory-policy noeviction"
+                "Redis{which} may throw away whole lines when its memory is full (maxmemory-policy {policy}): set maxmemory-policy noeviction"
             ));
         }
         match (self.append_only, self.snapshots) {
             (Some(false), Some(false)) => warnings.push(
-                "Redis keeps nothing on disk, so a restart forgets every line: set appendonly yes".to_owned(),
+                format!("Redis{which} keeps nothing on disk, so a restart forgets every line: set appendonly yes"),
             ),
             (Some(false), _) => warnings.push(
-                "Redis keeps only snapshots, so a restart forgets minutes of joins: set appendonly yes".to_owned(),
+                format!("Redis{which} keeps only snapshots, so a restart forgets minutes of joins: set appendonly yes"),
             ),
             _ => {}
         }

@@ -10,6 +10,7 @@ use ropeline_core::{
 use super::{
     keys::RoomKeys,
     script::{self, Script},
+    slot::Slot,
     wire::{Answer, Status, Unreadable, Written, millis, state_word},
 };
 use crate::Over;
@@ -19,6 +20,10 @@ use crate::Over;
 pub(super) struct Call {
     pub(super) script: &'static Script,
     pub(super) command: Cmd,
+    /// Where all of its keys are.
+    pub(super) slot: Slot,
+    /// How many requests it answers.
+    pub(super) requests: u64,
 }
 
 /// What every call begins with: the room's keys, the clock of a test if there is one, and the bounds.
@@ -51,7 +56,12 @@ impl Caller<'_> {
             .arg(self.bounds.look_max)
             .arg(self.bounds.base_trail)
             .arg(self.bounds.base_step);
-        Call { script, command }
+        Call {
+            script,
+            command,
+            slot: self.keys.slot(),
+            requests: 1,
+        }
     }
 
     /// The call that carries out a command. A merge takes several and is not among them.
@@ -96,7 +106,11 @@ impl Caller<'_> {
     fn join(&self, joiners: &[Joiner]) -> Call {
         let call = self.noted(&script::JOIN, Some(self.keys.joins()));
         let call = call.with(self.number).with(joiners.len());
-        joiners.iter().fold(call, Call::written)
+        let call = joiners.iter().fold(call, Call::written);
+        Call {
+            requests: joiners.len() as u64,
+            ..call
+        }
     }
 
     fn hear(&self, kind: &str, holders: &[Holder]) -> Call {

@@ -81,7 +81,7 @@ impl Transit {
             page.arg(room.keys.aside())
                 .arg(all.len())
                 .arg(all.len() + ASIDE_PAGE - 1);
-            let Ok(ordinals) = self.feed.query::<Vec<u64>>(&page).await else {
+            let Ok(ordinals) = self.feed.query::<Vec<u64>>(room.keys.slot(), &page).await else {
                 return all;
             };
             let last = ordinals.len() < ASIDE_PAGE;
@@ -135,14 +135,14 @@ impl Inner {
             match self.transit.tend(&room).await {
                 Ok(()) => {
                     failures = 0;
-                    self.note_up();
+                    self.note_up(&room.away);
                 }
                 Err(Failed::Frozen(_) | Failed::Refused(StoreError::NoSuchRoom(_))) => {
                     failures += 1;
                 }
                 Err(failed) => {
                     failures += 1;
-                    self.note_down(&failed.into());
+                    self.note_down(&room.away, &failed.into());
                 }
             }
             let pause = match failures {

@@ -154,14 +154,6 @@ impl Transit {
         // The store's word for which server it is would otherwise look like somebody else's merge.
         self.adopt(room).await
     }
-
-    /// Puts a room on the list of all rooms.
-    pub(super) async fn list(&self, room: &ropeline_core::RoomId) -> Result<(), Failed> {
-        let mut add = redis::cmd("SADD");
-        add.arg(super::keys::ROOMS).arg(room.as_str());
-        self.feed.query::<u64>(&add).await?;
-        Ok(())
-    }
 }
 
 fn no_such_room(room: &RoomNode) -> Failed {

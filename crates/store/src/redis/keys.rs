@@ -2,6 +2,8 @@
 
 use ropeline_core::RoomId;
 
+use super::slot::Slot;
+
 /// The set of all rooms.
 pub(super) const ROOMS: &str = "rl:rooms";
 
@@ -19,6 +21,7 @@ pub(super) struct RoomKeys {
     joins: String,
     /// And of the last word of an operator that it passed on.
     words: String,
+    slot: Slot,
 }
 
 impl RoomKeys {
@@ -28,7 +31,13 @@ impl RoomKeys {
             parts: PARTS.iter().map(|part| key(part)).collect(),
             joins: key(&format!("joins:{node}")),
             words: key(&format!("words:{node}")),
+            slot: Slot::of(&key("")),
         }
+    }
+
+    /// Where all of them are.
+    pub(super) fn slot(&self) -> Slot {
+        self.slot
     }
 
     pub(super) fn parts(&self) -> &[String] {

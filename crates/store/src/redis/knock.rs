@@ -8,7 +8,11 @@ use redis::{
 };
 use thiserror::Error;
 
-use super::RedisUrl;
+use super::{
+    RedisUrl,
+    servers::{Lost, Servers},
+    url::{Address, Place},
+};
 
 /// Why a Redis does not serve us, worded for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -22,10 +26,23 @@ pub enum Unreached {
 }
 
 impl RedisUrl {
-    /// Connects, logs in and asks for an answer, each within `limit`.
+    /// Finds the servers, connects, logs in and asks for an answer, each within `limit`.
     pub async fn knock(&self, limit: Duration) -> Result<(), Unreached> {
+        let servers = Servers::of(self);
+        servers.review().await?;
+        for server in servers.owners() {
+            let knocked = self.knock_at(&server, limit).await;
+            knocked.map_err(|unreached| match self.place {
+                Place::Server(_) => unreached,
+                _ => unreached.of(&server),
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn knock_at(&self, server: &Address, limit: Duration) -> Result<(), Unreached> {
         let steps = self.steps();
-        let connected = self.connect_unknown(limit).await;
+        let connected = self.connect_unknown(server, limit).await;
         let mut connection = connected.map_err(|error| self.doubting_tls((&error).into()))?;
         for step in steps {
             let answer = step.query_async::<()>(&mut connection).await;
@@ -36,8 +53,12 @@ impl RedisUrl {
 
     /// Connects without logging in. The `redis` crate would do both, but calls every failure of the latter a
     /// wrong password, also that of a server which has too many clients just now.
-    async fn connect_unknown(&self, limit: Duration) -> Result<MultiplexedConnection, RedisError> {
-        let client = self.client()?;
+    async fn connect_unknown(
+        &self,
+        server: &Address,
+        limit: Duration,
+    ) -> Result<MultiplexedConnection, RedisError> {
+        let client = self.client_of(server)?;
         let info = client.get_connection_info().clone();
         let stranger = redis::RedisConnectionInfo::default().set_skip_set_lib_name();
         let client = Client::open(info.set_redis_settings(stranger))?;
@@ -73,6 +94,25 @@ impl RedisUrl {
         }
         steps.push(cmd("PING"));
         steps
+    }
+}
+
+impl Unreached {
+    /// Says which of several servers it is.
+    fn of(self, server: &Address) -> Self {
+        match self {
+            Self::Away(why) => Self::Away(format!("{server}: {why}")),
+            Self::Refused(why) => Self::Refused(format!("{server}: {why}")),
+        }
+    }
+}
+
+impl From<Lost> for Unreached {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Refused(_) | Lost::NoMaster { .. } => Self::Refused(lost.to_string()),
+            _ => Self::Away(lost.to_string()),
+        }
     }
 }
 

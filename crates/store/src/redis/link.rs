@@ -1,112 +1,263 @@
-//! A connection that comes back by itself, with a limit on every call.
+//! Calls to whichever server has a slot, followed where it moves.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value,
-    aio::{ConnectionManager, ConnectionManagerConfig},
+    Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, RedisResult, ServerErrorKind, Value,
 };
 
-use super::script::{self, Script};
+use super::{
+    durable::{Durability, Durable},
+    encode::Call,
+    pool::{Limits, Pool},
+    script::{self, Script},
+    servers::{Lost, Servers, is_elsewhere},
+    slot::Slot,
+    transit::Failed,
+    url::{Address, RedisUrl},
+};
 use crate::StoreError;
 
-/// An answer that takes longer than this counts as lost.
-const ANSWER_MAX: Duration = Duration::from_secs(1);
-/// And so does a connection that takes longer to be made.
-const CONNECT_MAX: Duration = Duration::from_secs(1);
+/// A call is sent on at the most this often.
+const REDIRECTS_MAX: u32 = 5;
 
-/// One connection, shared by all who call over it; their calls are pipelined.
+/// One connection to each server, shared by all who call over it; their calls are pipelined.
 #[derive(Debug)]
 pub(super) struct Link {
-    client: Client,
-    manager: ArcSwap<ConnectionManager>,
+    servers: Arc<Servers>,
+    pool: Pool,
+    durable: Option<Durable>,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) server: Address,
+    pub(super) answer: Value,
+    /// What was said to the commands behind the first, which may be errors.
+    pub(super) behind: Vec<Value>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+enum Unsent {
+    /// Nobody knows whom to ask.
+    Lost(Lost),
+    /// Whoever was asked last said no, or nothing.
+    Failed { server: Address, error: RedisError },
+}
+
+/// Where a server has sent us.
+enum Redirect {
+    /// From now on.
+    Moved(Address),
+    /// This once.
+    Ask(Address),
 }
 
 impl Link {
     /// A link that connects when it is first used.
-    pub(super) fn to(client: &Client) -> RedisResult<Self> {
-        Ok(Self {
-            client: client.clone(),
-            manager: ArcSwap::from_pointee(manager(client)?),
-        })
-    }
-
-    /// Sends a command and waits for its answer. The time limit holds for connecting, too.
-    pub(super) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> RedisResult<T> {
-        let value = self.send(command).await?;
-        Ok(redis::from_redis_value(value)?)
-    }
-
-    /// Runs a script, which is loaded if the server does not know it.
-    pub(super) async fn run(&self, script: &Script, call: &Cmd) -> RedisResult<Value> {
-        match self.send(call).await {
-            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-                self.load(script).await?;
-                self.send(call).await
-            }
-            answer => answer,
+    pub(super) fn to(url: &RedisUrl, servers: &Arc<Servers>) -> Self {
+        let url = url.clone();
+        let client_of = Box::new(move |server: &Address| url.client_of(server));
+        Self {
+            servers: Arc::clone(servers),
+            pool: Pool::new(client_of, Limits::default()),
+            durable: None,
         }
     }
 
-    /// Loads all scripts.
-    pub(super) async fn load_all(&self) -> RedisResult<()> {
+    /// A link of the writers alone, whose scripts are answered when what they wrote is durable.
+    pub(super) fn durable(self, rule: Durability) -> Self {
+        let durable = Some(Durable::new(rule, &self.servers));
+        Self { durable, ..self }
+    }
+
+    /// What is known of how durable the writes over this link are.
+    pub(super) fn durability(&self) -> Option<&Durable> {
+        self.durable.as_ref()
+    }
+
+    /// Sends a command for the keys of a slot and waits for its answer.
+    pub(super) async fn query<T: FromRedisValue>(
+        &self,
+        slot: Slot,
+        command: &Cmd,
+    ) -> Result<T, Failed> {
+        let sent = self.send(slot, &[command]).await;
+        let sent = sent.map_err(|unsent| self.failed(unsent))?;
+        Ok(redis::from_redis_value(sent.answer).map_err(RedisError::from)?)
+    }
+
+    /// Asks a server that is known, whatever it has.
+    pub(super) async fn query_at<T: FromRedisValue>(
+        &self,
+        server: &Address,
+        command: &Cmd,
+    ) -> Result<T, Failed> {
+        let value = self.pool.send(server, command).await?;
+        Ok(redis::from_redis_value(value).map_err(RedisError::from)?)
+    }
+
+    /// Runs a script.
+    pub(super) async fn run(&self, call: &Call) -> Result<Value, Failed> {
+        match &self.durable {
+            Some(durable) => durable.run(self, call).await,
+            None => Ok(self.run_with(call, None).await?.answer),
+        }
+    }
+
+    /// Runs a script, which is loaded if the server does not know it, and the command behind it with nobody's
+    /// between the two.
+    pub(super) async fn run_with(&self, call: &Call, behind: Option<&Cmd>) -> Result<Sent, Failed> {
+        let commands: Vec<_> = [&call.command].into_iter().chain(behind).collect();
+        let sent = match self.send(call.slot, &commands).await {
+            Err(Unsent::Failed { server, error }) if is_unknown_script(&error) => {
+                self.load(&server, call.script).await?;
+                self.send(call.slot, &commands).await
+            }
+            sent => sent,
+        };
+        sent.map_err(|unsent| self.failed(unsent))
+    }
+
+    /// Loads all scripts where a slot is.
+    pub(super) async fn load_all(&self, slot: Slot) -> Result<(), Failed> {
         for script in script::all() {
-            self.load(script).await?;
+            let () = self.query(slot, &load_command(script)).await?;
         }
         Ok(())
     }
 
-    async fn load(&self, script: &Script) -> RedisResult<()> {
-        let command = redis::cmd("SCRIPT").arg("LOAD").arg(script.text).clone();
-        self.send(&command).await.map(drop)
+    async fn load(&self, server: &Address, script: &Script) -> Result<(), Failed> {
+        self.query_at(server, &load_command(script)).await
     }
 
-    async fn send(&self, command: &Cmd) -> RedisResult<Value> {
-        let used = self.manager.load_full();
-        let mut manager = ConnectionManager::clone(&used);
-        let sent = manager.send_packed_command(command);
-        let answer = tokio::time::timeout(ANSWER_MAX + CONNECT_MAX, sent)
-            .await
-            .unwrap_or_else(|_| {
-                Err(RedisError::from(std::io::Error::from(
-                    std::io::ErrorKind::TimedOut,
-                )))
-            });
-        if answer.as_ref().is_err_and(RedisError::is_timeout) {
-            self.start_over(&used);
+    /// Sends commands to the owner of a slot, and on to whom it names.
+    async fn send(&self, slot: Slot, commands: &[&Cmd]) -> Result<Sent, Unsent> {
+        let mut server = self.servers.owner(slot).await.map_err(Unsent::Lost)?;
+        let mut asking = false;
+        let mut redirects = 0;
+        loop {
+            let error = match self.send_to(&server, asking, commands).await {
+                Ok(sent) => return Ok(sent),
+                Err(error) => error,
+            };
+            redirects += 1;
+            let redirect = Redirect::of(&server, &error)
+                .filter(|_| redirects <= REDIRECTS_MAX && !self.servers.is_fixed());
+            match redirect {
+                Some(Redirect::Moved(to)) => {
+                    self.servers.moved(slot, &to);
+                    (server, asking) = (to, false);
+                }
+                Some(Redirect::Ask(to)) => (server, asking) = (to, true),
+                None => {
+                    self.doubt(&server, &error);
+                    return Err(Unsent::Failed { server, error });
+                }
+            }
         }
-        answer?.extract_error()
     }
 
-    /// Makes another connection: one that has stopped answering may never say that it is broken.
-    fn start_over(&self, used: &Arc<ConnectionManager>) {
-        if let Ok(fresh) = manager(&self.client) {
-            self.manager.compare_and_swap(used, Arc::new(fresh));
+    async fn send_to(
+        &self,
+        server: &Address,
+        asking: bool,
+        commands: &[&Cmd],
+    ) -> RedisResult<Sent> {
+        let server = server.clone();
+        if let ([command], false) = (commands, asking) {
+            let answer = self.pool.send(&server, command).await?;
+            let behind = Vec::new();
+            return Ok(Sent {
+                server,
+                answer,
+                behind,
+            });
+        }
+        let mut pipeline = Pipeline::with_capacity(commands.len() + 1);
+        if asking {
+            pipeline.cmd("ASKING");
+        }
+        for &command in commands {
+            pipeline.add_command(command.clone());
+        }
+        let mut answers = self.pool.send_all(&server, &pipeline).await?.into_iter();
+        if asking {
+            answers.next();
+        }
+        let answer = answers.next().unwrap_or(Value::Nil).extract_error()?;
+        Ok(Sent {
+            server,
+            answer,
+            behind: answers.collect(),
+        })
+    }
+
+    /// Whoever does not answer, or not for these keys, may have been replaced.
+    fn doubt(&self, server: &Address, error: &RedisError) {
+        let word = matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension);
+        if !word || is_elsewhere(error) {
+            self.servers.doubt(server);
+        }
+    }
+
+    fn failed(&self, unsent: Unsent) -> Failed {
+        match unsent {
+            Unsent::Lost(lost @ (Lost::Refused(_) | Lost::NoMaster { .. })) => {
+                Failed::Refused(lost.into())
+            }
+            Unsent::Lost(lost) => Failed::Unknown(lost.into()),
+            // It may be another one's turn in a moment.
+            Unsent::Failed { error, .. } if !self.servers.is_fixed() && is_elsewhere(&error) => {
+                Failed::Unknown(unavailable(&error))
+            }
+            Unsent::Failed { error, .. } => error.into(),
         }
     }
 }
 
-fn manager(client: &Client) -> RedisResult<ConnectionManager> {
-    // Who calls decides how often to try again, so that nobody waits for somebody else's patience.
-    let config = ConnectionManagerConfig::new()
-        .set_connection_timeout(Some(CONNECT_MAX))
-        .set_response_timeout(Some(ANSWER_MAX))
-        .set_number_of_retries(0);
-    ConnectionManager::new_lazy_with_config(client.clone(), config)
+impl Redirect {
+    fn of(server: &Address, error: &RedisError) -> Option<Self> {
+        let (named, _) = error.redirect_node()?;
+        let (host, port) = named.rsplit_once(':')?;
+        let to = server.neighbour(host, port.parse().ok()?);
+        match error.kind() {
+            ErrorKind::Server(ServerErrorKind::Ask) => Some(Self::Ask(to)),
+            _ => Some(Self::Moved(to)),
+        }
+    }
+}
+
+fn load_command(script: &Script) -> Cmd {
+    redis::cmd("SCRIPT").arg("LOAD").arg(script.text).clone()
+}
+
+fn is_unknown_script(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }
 
 /// Whether the server has said no: nothing was done, and asking again at once would not help.
 pub(super) fn is_refusal(error: &RedisError) -> bool {
     match error.kind() {
         ErrorKind::Server(
-            ServerErrorKind::BusyLoading | ServerErrorKind::TryAgain | ServerErrorKind::NoScript,
+            ServerErrorKind::BusyLoading
+            | ServerErrorKind::TryAgain
+            | ServerErrorKind::ClusterDown
+            | ServerErrorKind::MasterDown
+            | ServerErrorKind::NoScript,
         ) => false,
         ErrorKind::Server(_) | ErrorKind::AuthenticationFailed | ErrorKind::Extension => true,
         _ => false,
     }
 }
 
+impl From<Lost> for StoreError {
+    fn from(lost: Lost) -> Self {
+        Self::Unavailable(lost.to_string().into())
+    }
+}
 const NO_RIGHT: &str = "the Redis user may not do what is needed: see docs/REDIS.md for its rights, and ACL LOG for what was refused";
 
 /// What is wrong, worded for the operator.
@@ -119,6 +270,9 @@ pub(super) fn words(error: &RedisError) -> String {
         "OOM" => "Redis is out of memory: raise maxmemory",
         "MISCONF" => "Redis cannot write its data to disk: look at its log and its disk",
         "READONLY" => "this Redis is a replica and takes no writes: name its master",
+        "MOVED" | "ASK" => "this Redis is part of a Cluster: write redis+cluster:// in its address",
+        "TRYAGAIN" => "the room's slot is being moved to another server of the Cluster",
+        "CLUSTERDOWN" => "the Cluster has no owner for the room's slot: see CLUSTER INFO",
         "LOADING" => "Redis is still loading its data",
         "BUSY" => "Redis is busy with a script of somebody else",
         "NOREPLICAS" => "Redis wants more replicas than it has (min-replicas-to-write)",

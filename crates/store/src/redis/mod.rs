@@ -7,8 +7,10 @@
 //! `transit` carries out commands, `pump` gathers those of a kind into one call, `follow` keeps the pictures fresh
 //! and settles on time, `heal` merges what the nodes know.
 
+mod away;
 mod carry;
 mod check;
+mod durable;
 mod encode;
 mod fields;
 mod follow;
@@ -16,12 +18,16 @@ mod heal;
 mod keys;
 mod knock;
 mod link;
+mod list;
 mod picture;
+mod pool;
 mod pump;
 mod refusals;
 mod room;
 mod script;
+mod servers;
 mod shared;
+mod slot;
 mod store;
 mod transit;
 mod url;
@@ -38,18 +44,23 @@ use ropeline_core::{Bounds, RoomId};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+pub use durable::Durability;
 pub use knock::Unreached;
 pub use url::{RedisUrl, RedisUrlError};
 
 use crate::{Clock, Health, StoreError};
+use away::Away;
 use link::Link;
 use pump::QUEUE_MAX;
 use refusals::Refusals;
 use room::RoomNode;
-use transit::{Failed, Transit};
+use servers::Servers;
+use transit::{Failed, Links, Transit};
 
 /// Rooms that other nodes have made are looked for this often.
 const LOOK_FOR_ROOMS: Duration = Duration::from_secs(1);
+/// And it is looked for the servers themselves this often.
+const WATCH: Duration = Duration::from_secs(1);
 /// A Redis that does not answer within this at the start is not there.
 const KNOCK_MAX: Duration = Duration::from_secs(2);
 
@@ -66,13 +77,15 @@ pub enum StoreTime {
     Given,
 }
 
-/// What tests want otherwise.
+/// What an operator, or a test, wants otherwise.
 #[derive(Debug, Clone, Copy)]
 pub struct RedisOptions {
     /// Limits on the work of one transition.
     pub bounds: Bounds,
     /// Where room time comes from.
     pub time: StoreTime,
+    /// Who must have a write before it is answered; if nothing is said, what suits the address.
+    pub durability: Option<Durability>,
 }
 
 impl Default for RedisOptions {
@@ -83,6 +96,7 @@ impl Default for RedisOptions {
                 ..Bounds::default()
             },
             time: StoreTime::Redis,
+            durability: None,
         }
     }
 }
@@ -101,7 +115,7 @@ struct Inner {
     rooms: ArcSwap<BTreeMap<RoomId, Arc<RoomNode>>>,
     /// Held while a room is added.
     adding: Mutex<()>,
-    down: ArcSwap<Option<Arc<str>>>,
+    list_away: Away,
     refusals: Refusals,
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -120,18 +134,29 @@ impl RedisStore {
         options: RedisOptions,
     ) -> Result<Self, Unreached> {
         url.knock(KNOCK_MAX).await?;
-        let refused = |error: redis::RedisError| Unreached::from(Failed::from(error));
-        let client = url.client().map_err(refused)?;
-        let link = || Link::to(&client).map_err(refused);
-        let links = [link()?, link()?, link()?];
-        let warnings = check::check(&links[0]).await?;
-        links[0].load_all().await.map_err(refused)?;
-        let transit = Transit::new(links, clock, options.time, options.bounds, node_id());
+        let servers = Arc::new(Servers::of(url));
+        let link = || Link::to(url, &servers);
+        let durability = options.durability.unwrap_or_else(|| Durability::of(url));
+        let links = Links {
+            writer: link().durable(durability),
+            gate: link(),
+            feed: link(),
+        };
+        links.feed.load_all(list::slot()).await?;
+        let warnings = check::check(&links.feed, &servers).await?;
+        let transit = Transit::new(
+            links,
+            servers,
+            clock,
+            options.time,
+            options.bounds,
+            node_id(),
+        );
         let inner = Arc::new(Inner {
             transit,
             rooms: ArcSwap::default(),
             adding: Mutex::default(),
-            down: ArcSwap::from_pointee(None),
+            list_away: Away::default(),
             refusals: Refusals::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -139,6 +164,7 @@ impl RedisStore {
         inner.find_rooms().await?;
         let finder = Arc::clone(&inner).find_rooms_for_ever();
         inner.tasks.spawn(finder);
+        inner.tasks.spawn(Arc::clone(&inner).watch_for_ever());
         Ok(Self { inner, warnings })
     }
 
@@ -195,14 +221,7 @@ impl Inner {
 
     /// Takes in rooms that others have made, and puts back on the list what a Redis has forgotten.
     async fn find_rooms(self: &Arc<Self>) -> Result<(), Failed> {
-        let mut list = redis::cmd("SMEMBERS");
-        list.arg(keys::ROOMS);
-        let feed = &self.transit.feed;
-        let listed: Vec<String> = feed.query(&list).await?;
-        let listed: Vec<_> = listed
-            .iter()
-            .filter_map(|name| RoomId::parse(name).ok())
-            .collect();
+        let listed = self.transit.listed().await?;
         for name in &listed {
             if self.get(name).is_none() {
                 let room = self.room(name);
@@ -227,51 +246,67 @@ impl Inner {
                 () = self.stopping.cancelled() => return,
                 () = tokio::time::sleep(LOOK_FOR_ROOMS) => {}
             }
-            if let Err(failed) = self.find_rooms().await {
-                self.note_down(&failed.into());
+            match self.find_rooms().await {
+                Ok(()) => self.note_up(&self.list_away),
+                Err(failed) => self.note_down(&self.list_away, &failed.into()),
             }
         }
     }
 
-    fn note_up(&self) {
-        if self.down.load().is_some() {
-            tracing::info!("Redis is back; joins are taken");
-            self.down.store(Arc::new(None));
+    /// Follows the servers where they go, also while nobody calls them.
+    async fn watch_for_ever(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = self.stopping.cancelled() => return,
+                () = tokio::time::sleep(WATCH) => {}
+            }
+            // Whoever calls hears of what is wrong.
+            self.transit.servers.review().await.ok();
+            if let Some(durable) = self.transit.writer.durability() {
+                durable.review(&self.transit.feed).await;
+            }
         }
     }
 
-    fn note_down(&self, error: &StoreError) {
+    /// One word for all rooms that went away together.
+    fn note_up(&self, away: &Away) {
+        if away.end() && self.away().is_none() {
+            tracing::info!("Redis is back; joins are taken");
+        }
+    }
+
+    fn note_down(&self, away: &Away, error: &StoreError) {
         let reason = match error {
             StoreError::Unavailable(reason) => Arc::clone(reason),
             other => other.to_string().into(),
         };
-        if self.down.load().is_none() {
+        if self.away().is_none() {
             tracing::error!(%reason, "Redis cannot be used; joins are refused until it works again");
         }
-        self.down.store(Arc::new(Some(reason)));
+        away.begin(reason);
     }
 
     fn health(&self) -> Health {
+        self.health_from(self.away())
+    }
+
+    fn health_of(&self, room: &RoomId) -> Health {
+        self.health_from(self.get(room).and_then(|room| room.away.reason()))
+    }
+
+    fn health_from(&self, away: Option<Arc<str>>) -> Health {
         let now = self.transit.clock.now();
-        let refusal = || self.refusals.reason(now);
-        match self.away().or_else(refusal) {
+        match away.or_else(|| self.refusals.reason(now)) {
             None => Health::Up,
             Some(reason) => Health::Down(reason),
         }
     }
 
-    /// While Redis is known to be away, nobody waits for it. One that refuses is asked, since nobody else
-    /// finds out that it no longer does.
-    fn check_up(&self) -> Result<(), StoreError> {
-        match self.away() {
-            None => Ok(()),
-            Some(reason) => Err(StoreError::Unavailable(reason)),
-        }
-    }
-
-    /// Why Redis cannot be reached, if it cannot.
+    /// Why some room, or the list of them, cannot be reached, if so.
     fn away(&self) -> Option<Arc<str>> {
-        Option::clone(&self.down.load())
+        let rooms = self.rooms.load();
+        let away = rooms.values().find_map(|room| room.away.reason());
+        away.or_else(|| self.list_away.reason())
     }
 }
 

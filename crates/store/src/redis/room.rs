@@ -10,6 +10,7 @@ use ropeline_core::{Bits, Located, Ordinal, Pace, RoomId, RoomState, ServerId, T
 use tokio::sync::{Notify, mpsc};
 
 use super::{
+    away::Away,
     keys::RoomKeys,
     picture::{Asked, Looked, Picture},
     pump::{Asking, Joining},
@@ -24,6 +25,7 @@ pub(super) struct RoomNode {
     pub(super) name: RoomId,
     pub(super) keys: RoomKeys,
     picture: ArcSwapOption<Picture>,
+    pub(super) away: Away,
     /// Held while a picture is put in the place of another.
     pace: Mutex<Pace>,
     marks: Mutex<Marks>,
@@ -75,6 +77,7 @@ impl RoomNode {
             keys: RoomKeys::of(&name, node),
             name,
             picture: ArcSwapOption::empty(),
+            away: Away::default(),
             pace: Mutex::default(),
             marks: Mutex::default(),
             confirmed: Mutex::default(),

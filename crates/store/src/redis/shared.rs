@@ -1,6 +1,6 @@
 //! Texts that all nodes share, such as the keys that sign tokens.
 
-use super::{RedisStore, keys, link::unavailable};
+use super::{RedisStore, keys, slot::Slot};
 use crate::StoreError;
 
 /// Puts `ARGV[2]` in the place of `ARGV[1]`, where `''` is no text at all; says whether it did.
@@ -12,9 +12,9 @@ impl RedisStore {
     /// A text that all nodes share.
     pub async fn read_shared(&self, name: &str) -> Result<Option<String>, StoreError> {
         let mut get = redis::cmd("GET");
-        get.arg(keys::shared(name));
-        let text = self.inner.transit.feed.query(&get).await;
-        text.map_err(|error| unavailable(&error))
+        let key = keys::shared(name);
+        get.arg(&key);
+        Ok(self.inner.transit.feed.query(Slot::of(&key), &get).await?)
     }
 
     /// Puts another text in the place of one that was read; `false` if it is another one by now.
@@ -24,14 +24,15 @@ impl RedisStore {
         old: Option<&str>,
         new: &str,
     ) -> Result<bool, StoreError> {
+        let key = keys::shared(name);
         let mut replace = redis::cmd("EVAL");
         replace
             .arg(REPLACE)
             .arg(1)
-            .arg(keys::shared(name))
+            .arg(&key)
             .arg(old.unwrap_or_default())
             .arg(new);
-        let replaced = self.inner.transit.feed.query(&replace).await;
-        replaced.map_err(|error| unavailable(&error))
+        let feed = &self.inner.transit.feed;
+        Ok(feed.query(Slot::of(&key), &replace).await?)
     }
 }

@@ -14,6 +14,7 @@ use tokio::sync::{
 
 use super::{
     RedisStore, StoreTime,
+    durable::Durable,
     encode::{Caller, Done},
     pump::{Asking, How, Joining},
     room::RoomNode,
@@ -45,10 +46,8 @@ impl Store for RedisStore {
     }
 
     async fn refresh(&self, room: &RoomId) {
-        let room = self
-            .inner
-            .get(room)
-            .filter(|_| self.inner.check_up().is_ok());
+        let room = self.inner.get(room);
+        let room = room.filter(|room| room.away.check().is_ok());
         if let Some(room) = room {
             // What fails here is shown by how old the picture is.
             self.inner.transit.refresh(&room).await.ok();
@@ -61,6 +60,15 @@ impl Store for RedisStore {
 
     fn health(&self) -> Health {
         self.inner.health()
+    }
+
+    fn health_of(&self, room: &RoomId) -> Health {
+        self.inner.health_of(room)
+    }
+
+    fn unreplicated(&self) -> u64 {
+        let durable = self.inner.transit.writer.durability();
+        durable.map_or(0, Durable::unreplicated)
     }
 
     async fn create(
@@ -90,7 +98,7 @@ impl Store for RedisStore {
 
     async fn join(&self, room: &RoomId, joiner: Joiner) -> Result<(Joined, Standing), StoreError> {
         let room = self.inner.live(room)?;
-        self.inner.check_up()?;
+        room.away.check()?;
         ask(&room.joins, |answer| Joining { joiner, answer }).await
     }
 
@@ -273,7 +281,7 @@ impl RedisStore {
 
     async fn hear(&self, room: &RoomId, how: How, holder: Holder) -> Result<Standing, StoreError> {
         let room = self.inner.live(room)?;
-        self.inner.check_up()?;
+        room.away.check()?;
         ask(&room.asks, |answer| Asking {
             how,
             holder,

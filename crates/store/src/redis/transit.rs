@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use redis::{RedisError, Value};
+use redis::RedisError;
 use ropeline_core::{Bounds, Command, RoomId, Timestamp};
 
 use super::{
@@ -15,6 +15,7 @@ use super::{
     link::{Link, is_refusal, unavailable},
     picture::{Asked, Looked},
     room::RoomNode,
+    servers::Servers,
     wire::{Answer, Status, Unreadable},
 };
 use crate::{Clock, Freeze, StoreError};
@@ -30,17 +31,26 @@ const HELD_LOOK: Duration = Duration::from_millis(100);
 /// The connections of a node, and what its calls have in common.
 #[derive(Debug)]
 pub(super) struct Transit {
-    /// For joins, departures and operators: what must be durable.
+    pub(super) servers: Arc<Servers>,
     pub(super) writer: Link,
-    /// For holders who ask, so that they never wait behind a slow write.
     pub(super) gate: Link,
-    /// For following, settling and marks.
     pub(super) feed: Link,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) time: StoreTime,
     pub(super) bounds: Bounds,
     pub(super) node: String,
     numbers: AtomicU64,
+}
+
+/// Connections for what must not wait for each other.
+#[derive(Debug)]
+pub(super) struct Links {
+    /// For joins, departures and operators: what must be durable.
+    pub(super) writer: Link,
+    /// For holders who ask, so that they never wait behind a slow write.
+    pub(super) gate: Link,
+    /// For following, settling and marks.
+    pub(super) feed: Link,
 }
 
 /// Why a call has no answer.
@@ -89,13 +99,16 @@ impl From<Failed> for StoreError {
 
 impl Transit {
     pub(super) fn new(
-        [writer, gate, feed]: [Link; 3],
+        links: Links,
+        servers: Arc<Servers>,
         clock: Arc<dyn Clock>,
         time: StoreTime,
         bounds: Bounds,
         node: String,
     ) -> Self {
+        let Links { writer, gate, feed } = links;
         Self {
+            servers,
             writer,
             gate,
             feed,
@@ -122,8 +135,7 @@ impl Transit {
     }
 
     pub(super) async fn run(link: &Link, call: &Call) -> Result<Answer, Failed> {
-        let value: Value = link.run(call.script, &call.command).await?;
-        Ok(Answer::read(value)?)
+        Ok(Answer::read(link.run(call).await?)?)
     }
 
     /// Looks at a room over the given connection. `None` if there is no such room.

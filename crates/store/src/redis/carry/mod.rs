@@ -12,7 +12,6 @@ use super::{
     RedisStore,
     encode::Caller,
     fields::fields_of,
-    keys::ROOMS,
     room::RoomNode,
     transit::{Failed, Transit},
     wire::{Answer, Status, Unreadable},
@@ -82,9 +81,7 @@ impl RedisStore {
         }
         let node = self.untended(room);
         let pages = Pages::of(&self.inner.transit, &node);
-        pages
-            .send(redis::cmd("SREM").arg(ROOMS).arg(room.as_str()))
-            .await?;
+        self.inner.transit.unlist(room).await?;
         pages
             .send(redis::cmd("UNLINK").arg(node.keys.parts()))
             .await?;

@@ -11,7 +11,6 @@ use super::{
     super::{
         fields::Fields,
         keys::RoomKeys,
-        link::unavailable,
         room::RoomNode,
         transit::{Failed, Transit},
         wire::Unreadable,
@@ -37,8 +36,8 @@ impl<'a> Pages<'a> {
     }
 
     async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
-        let answer = self.transit.writer.query(command).await;
-        answer.map_err(|error| unavailable(&error))
+        let writer = &self.transit.writer;
+        Ok(writer.query(self.keys.slot(), command).await?)
     }
 
     pub(super) async fn send(&self, command: &Cmd) -> Result<(), StoreError> {

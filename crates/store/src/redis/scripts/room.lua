@@ -66,7 +66,8 @@ local function take(flat)
 end
 
 local function save()
-  local set, del = {}, {}
+  -- Always something: a `WAIT` behind a call that wrote nothing would confirm nothing.
+  local set, del = { 'clock_last', text(R.clock_last) }, {}
   for field, value in pairs(R) do
     if was[field] ~= value then
       set[#set + 1] = field

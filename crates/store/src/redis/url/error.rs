@@ -7,17 +7,29 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RedisUrlError {
     /// It begins with nothing that we know.
-    #[error("must begin with redis://, rediss:// (with TLS) or redis+unix:// (a socket)")]
+    #[error(
+        "must begin with redis://, rediss:// (with TLS), redis+sentinel://, redis+cluster:// or redis+unix:// (a socket)"
+    )]
     Scheme,
     /// Valkey speaks the same.
     #[error("is written with redis:// for Valkey too, or rediss:// with TLS")]
     Valkey,
-    /// Several servers with sentinels.
-    #[error("names Sentinels, which come in a later version: this one knows a single Redis")]
-    Sentinel,
-    /// Several servers with slots.
-    #[error("names a Cluster, which comes in a later version: this one knows a single Redis")]
-    Cluster,
+    /// Several hosts where there is one.
+    #[error(
+        "names several hosts: write redis+sentinel:// if they are Sentinels, redis+cluster:// if they are a Cluster"
+    )]
+    Several,
+    /// Sentinels without the name of what they watch.
+    #[error("must end with the name that the Sentinels have for the master")]
+    NoMaster,
+    /// Other options than those of Sentinels.
+    #[error(
+        "has options behind ? that are none: there are sentinel_user and sentinel_pass, each once, for Sentinels that want a password of their own"
+    )]
+    SentinelOptions,
+    /// A database other than the only one.
+    #[error("names a database, and a Cluster has only one: leave the number out")]
+    ClusterDatabase,
     /// There is no host.
     #[error("names no host")]
     NoHost,
@@ -76,13 +88,14 @@ impl RedisUrlError {
             Self::NoPassword | Self::Hidden | Self::Percent | Self::Host => {
                 "redis://USER:PASSWORD@HOST:6379"
             }
-            Self::Scheme
-            | Self::Valkey
-            | Self::Sentinel
-            | Self::Cluster
-            | Self::NoHost
-            | Self::Port
-            | Self::Options => "redis://HOST:6379",
+            Self::NoMaster => "redis+sentinel://HOST:26379,HOST:26379,HOST:26379/MASTER",
+            Self::SentinelOptions => {
+                "redis+sentinel://HOST:26379/MASTER?sentinel_user=USER&sentinel_pass=PASSWORD"
+            }
+            Self::Several | Self::ClusterDatabase => "redis+cluster://HOST:6379,HOST:6379",
+            Self::Scheme | Self::Valkey | Self::NoHost | Self::Port | Self::Options => {
+                "redis://HOST:6379"
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{net::Ipv6Addr, path::PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-use super::{Address, HIDDEN, Login, PORT, RedisUrl, RedisUrlError};
+use super::{Address, HIDDEN, Login, PORT, Place, RedisUrl, RedisUrlError, SENTINEL_PORT, Wire};
 
 /// Longer names than this are in no DNS.
 const HOST_BYTES_MAX: usize = 253;
@@ -15,33 +15,99 @@ const HOST_BYTES_MAX: usize = 253;
 pub(super) fn redis_url(text: &str) -> Result<RedisUrl, RedisUrlError> {
     let (scheme, rest) = text.split_once("://").ok_or(RedisUrlError::Scheme)?;
     match scheme.to_ascii_lowercase().as_str() {
-        "redis" => network(rest, |host, port| Address::Tcp { host, port }),
-        "rediss" => network(rest, |host, port| Address::Tls { host, port }),
+        "redis" => server(rest, Wire::Plain),
+        "rediss" => server(rest, Wire::Tls),
         "redis+unix" | "unix" => socket(rest),
-        "redis+sentinel" | "rediss+sentinel" => Err(RedisUrlError::Sentinel),
-        "redis+cluster" | "rediss+cluster" => Err(RedisUrlError::Cluster),
+        "redis+sentinel" => sentinels(rest, Wire::Plain),
+        "rediss+sentinel" => sentinels(rest, Wire::Tls),
+        "redis+cluster" => cluster(rest, Wire::Plain),
+        "rediss+cluster" => cluster(rest, Wire::Tls),
         "valkey" | "valkeys" | "valkey+unix" => Err(RedisUrlError::Valkey),
         _ => Err(RedisUrlError::Scheme),
     }
 }
 
 /// `[user:password@]host[:port][/db]`.
-fn network(text: &str, address: fn(String, u16) -> Address) -> Result<RedisUrl, RedisUrlError> {
+fn server(text: &str, wire: Wire) -> Result<RedisUrl, RedisUrlError> {
+    let (login, place, path) = authority(text)?;
+    if place.contains(',') {
+        return Err(RedisUrlError::Several);
+    }
+    Ok(RedisUrl {
+        place: Place::Server(address(place, wire, PORT)?),
+        login,
+        database: database_of_path(path)?,
+    })
+}
+
+/// `[user:password@]host[:port],…/master[/db][?sentinel_user=…&sentinel_pass=…]`.
+fn sentinels(text: &str, wire: Wire) -> Result<RedisUrl, RedisUrlError> {
+    let (login, places, rest) = authority(text)?;
+    let (path, options) = rest.split_once('?').unwrap_or((rest, ""));
+    if path.contains('#') {
+        return Err(RedisUrlError::Options);
+    }
+    let [user, password] = options_of(
+        options,
+        ["sentinel_user", "sentinel_pass"],
+        RedisUrlError::SentinelOptions,
+    )?;
+    if user.is_some() && password.is_none() {
+        return Err(RedisUrlError::SentinelOptions);
+    }
+    let mut parts = path.strip_prefix('/').unwrap_or_default().splitn(2, '/');
+    let master = decoded(parts.next().unwrap_or_default())?;
+    if master.is_empty() || master.contains(char::is_whitespace) {
+        return Err(RedisUrlError::NoMaster);
+    }
+    let database = parts.next().filter(|database| !database.is_empty());
+    Ok(RedisUrl {
+        place: Place::Sentinels {
+            sentinels: addresses(places, wire, SENTINEL_PORT)?,
+            master,
+            login: self::login(user, password.unwrap_or_default())?,
+        },
+        login,
+        database: database
+            .map_or(Ok(0), number)
+            .map_err(|()| RedisUrlError::Database)?,
+    })
+}
+
+/// `[user:password@]host[:port],…`.
+fn cluster(text: &str, wire: Wire) -> Result<RedisUrl, RedisUrlError> {
+    let (login, places, path) = authority(text)?;
+    if database_of_path(path)? != 0 {
+        return Err(RedisUrlError::ClusterDatabase);
+    }
+    Ok(RedisUrl {
+        place: Place::Cluster(addresses(places, wire, PORT)?),
+        login,
+        database: 0,
+    })
+}
+
+/// Who logs in, where, and what stands behind that.
+fn authority(text: &str) -> Result<(Option<Login>, &str, &str), RedisUrlError> {
     let end = text.find(['/', '?', '#']).unwrap_or(text.len());
     let (authority, rest) = text.split_at(end);
     if rest.contains('@') {
         return Err(RedisUrlError::Host);
     }
-    let (login, place) = match authority.rsplit_once('@') {
-        Some((login, place)) => (user_and_password(login)?, place),
-        None => (None, authority),
-    };
-    let (host, port) = host_and_port(place)?;
-    Ok(RedisUrl {
-        address: address(host, port),
-        login,
-        database: database_of_path(rest)?,
-    })
+    match authority.rsplit_once('@') {
+        Some((login, place)) => Ok((user_and_password(login)?, place, rest)),
+        None => Ok((None, authority, rest)),
+    }
+}
+
+fn addresses(text: &str, wire: Wire, port: u16) -> Result<Vec<Address>, RedisUrlError> {
+    let each = text.split(',').map(|place| address(place, wire, port));
+    each.collect()
+}
+
+fn address(text: &str, wire: Wire, port: u16) -> Result<Address, RedisUrlError> {
+    let (host, port) = host_and_port(text, port)?;
+    Ok(Address::Net { wire, host, port })
 }
 
 fn user_and_password(text: &str) -> Result<Option<Login>, RedisUrlError> {
@@ -61,7 +127,7 @@ fn login(user: Option<String>, password: String) -> Result<Option<Login>, RedisU
     }
 }
 
-fn host_and_port(text: &str) -> Result<(String, u16), RedisUrlError> {
+fn host_and_port(text: &str, usual_port: u16) -> Result<(String, u16), RedisUrlError> {
     let (host, port) = match text.strip_prefix('[') {
         Some(inner) => {
             let (address, behind) = inner.split_once(']').ok_or(RedisUrlError::Host)?;
@@ -81,7 +147,7 @@ fn host_and_port(text: &str) -> Result<(String, u16), RedisUrlError> {
     if host == "0.0.0.0" || host == "::" {
         return Err(RedisUrlError::Everywhere);
     }
-    let port = port.map_or(Ok(PORT), number::<u16>);
+    let port = port.map_or(Ok(usual_port), number::<u16>);
     match port {
         Ok(port) if port > 0 => Ok((host, port)),
         _ => Err(RedisUrlError::Port),
@@ -117,28 +183,38 @@ fn socket(text: &str) -> Result<RedisUrl, RedisUrlError> {
     if !path.starts_with('/') || path.ends_with('/') {
         return Err(RedisUrlError::SocketPath);
     }
-    let (mut database, mut user, mut password) = (None, None, None);
-    for option in options.split('&').filter(|option| !option.is_empty()) {
-        let (name, value) = option.split_once('=').ok_or(RedisUrlError::SocketOptions)?;
-        let slot = match name {
-            "db" => &mut database,
-            "user" => &mut user,
-            "pass" => &mut password,
-            _ => return Err(RedisUrlError::SocketOptions),
-        };
-        if slot.replace(decoded(value)?).is_some() {
-            return Err(RedisUrlError::SocketOptions);
-        }
-    }
+    let [database, user, password] = options_of(
+        options,
+        ["db", "user", "pass"],
+        RedisUrlError::SocketOptions,
+    )?;
     if user.is_some() && password.is_none() {
         return Err(RedisUrlError::NoPassword);
     }
     let database = database.as_deref().map_or(Ok(0), number);
     Ok(RedisUrl {
-        address: Address::Unix(PathBuf::from(path)),
+        place: Place::Server(Address::Unix(PathBuf::from(path))),
         login: login(user, password.unwrap_or_default())?,
         database: database.map_err(|()| RedisUrlError::SocketOptions)?,
     })
+}
+
+/// The options behind a `?`, each at most once and no other.
+fn options_of<const N: usize>(
+    text: &str,
+    names: [&str; N],
+    otherwise: RedisUrlError,
+) -> Result<[Option<String>; N], RedisUrlError> {
+    let mut values = [const { None }; N];
+    for option in text.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').ok_or(otherwise)?;
+        let at = names.iter().position(|known| *known == name);
+        let slot = &mut values[at.ok_or(otherwise)?];
+        if slot.replace(decoded(value)?).is_some() {
+            return Err(otherwise);
+        }
+    }
+    Ok(values)
 }
 
 /// A number of plain digits.

@@ -7,6 +7,11 @@ fn url(text: &str) -> RedisUrl {
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+/// What is told to the `redis` crate of the first server that is named.
+fn info(url: &RedisUrl) -> ConnectionInfo {
+    connection_info(&url.named()[0], url.login.as_ref(), url.database).unwrap()
+}
+
 #[test]
 fn an_address_says_where_and_as_whom() {
     for (text, host, port, user, password, database) in [
@@ -74,7 +79,7 @@ fn an_address_says_where_and_as_whom() {
         ),
         ("redis://:암호@cache", "cache", 6379, None, Some("암호"), 0),
     ] {
-        let info = url(text).connection_info().unwrap();
+        let info = info(&url(text));
         assert_eq!(
             *info.addr(),
             ConnectionAddr::Tcp(host.into(), port),
@@ -91,10 +96,40 @@ fn an_address_says_where_and_as_whom() {
 }
 
 #[test]
+fn several_servers_are_named_with_commas() {
+    for (text, servers, shown) in [
+        (
+            "redis+sentinel://a,B:7000,[::1]/mymaster",
+            vec!["a:26379", "b:7000", "[::1]:26379"],
+            "redis+sentinel://a:26379,b:7000,[::1]:26379/mymaster",
+        ),
+        (
+            "rediss+sentinel://ann:hunter2@a/my%2Fmaster/3?sentinel_user=bob&sentinel_pass=hunter2",
+            vec!["a:26379"],
+            "rediss+sentinel://ann:…@a:26379/my%2Fmaster/3?sentinel_user=bob&sentinel_pass=…",
+        ),
+        (
+            "redis+cluster://:hunter2@a,b:7001/0",
+            vec!["a:6379", "b:7001"],
+            "redis+cluster://:…@a:6379,b:7001",
+        ),
+    ] {
+        let url = url(text);
+        let named: Vec<_> = url.named().iter().map(Address::to_string).collect();
+        assert_eq!(named, servers, "{text}");
+        assert_eq!(url.to_string(), shown);
+        assert_eq!(url.is_tls(), text.starts_with("rediss"), "{text}");
+        assert_eq!(url.has_password(), text.contains("hunter2"), "{text}");
+        assert!(url.client().is_err(), "{text}");
+        if !url.has_password() {
+            assert_eq!(shown.parse(), Ok(url));
+        }
+    }
+}
+
+#[test]
 fn with_tls_the_certificate_is_always_verified() {
-    let info = url("rediss://:secret@cache:6380/2")
-        .connection_info()
-        .unwrap();
+    let info = info(&url("rediss://:secret@cache:6380/2"));
     assert!(
         matches!(info.addr(), ConnectionAddr::TcpTls { host, port: 6380, insecure: false, .. } if host == "cache"),
         "{:?}",
@@ -136,7 +171,7 @@ fn a_socket_has_its_path_and_the_rest_as_options() {
             0,
         ),
     ] {
-        let info = url(text).connection_info().unwrap();
+        let info = info(&url(text));
         assert_eq!(*info.addr(), ConnectionAddr::Unix(path.into()), "{text}");
         let session = info.redis_settings();
         assert_eq!(
@@ -194,8 +229,23 @@ fn every_mistake_is_told_with_what_to_write() {
         ("http://cache", Scheme),
         ("redis:cache", Scheme),
         ("valkey://cache", Valkey),
-        ("redis+sentinel://a,b,c/main", Sentinel),
-        ("redis+cluster://a,b,c", Cluster),
+        ("redis+sentinel://a,b,c", NoMaster),
+        ("redis+sentinel://a,b,c/", NoMaster),
+        ("redis+sentinel://a,b,c//1", NoMaster),
+        ("redis+sentinel://a,b,c/my%20master", NoMaster),
+        ("redis+sentinel://a,,c/main", NoHost),
+        ("redis+sentinel:///main", NoHost),
+        ("redis+sentinel://a/main/x", Database),
+        ("redis+sentinel://a/main#x", Options),
+        (
+            "redis+sentinel://a/main?sentinel_pass=hunter2&x=1",
+            SentinelOptions,
+        ),
+        ("redis+sentinel://a/main?sentinel_user=ann", SentinelOptions),
+        ("redis+cluster://a,b,c/1", ClusterDatabase),
+        ("redis+cluster://a,b:0", Port),
+        ("redis+cluster://", NoHost),
+        ("redis+cluster://a?x=1", Options),
         ("redis://", NoHost),
         ("redis:///1", NoHost),
         ("redis://:6379", NoHost),
@@ -206,7 +256,7 @@ fn every_mistake_is_told_with_what_to_write() {
         ("redis://[::1", Host),
         ("redis://[cache]", Host),
         ("redis://[::1]x", Host),
-        ("redis://a,b", Host),
+        ("redis://a,b", Several),
         ("redis://:hun/ter2@cache", Host),
         ("redis://:hun?ter2@cache", Host),
         ("redis://:hun#ter2@cache", Host),

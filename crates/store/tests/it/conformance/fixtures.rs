@@ -82,6 +82,7 @@ impl OnRedis {
         let options = RedisOptions {
             bounds: BOUNDS,
             time: StoreTime::Given,
+            ..RedisOptions::default()
         };
         let node = RedisStore::open_with(&url, clock, options).await.unwrap();
         self.nodes.push(Arc::new(node));

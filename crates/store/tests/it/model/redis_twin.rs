@@ -38,6 +38,7 @@ impl<'a> RedisTwin<'a> {
         let options = RedisOptions {
             bounds: BOUNDS,
             time: StoreTime::Given,
+            ..RedisOptions::default()
         };
         let opened = runtime.block_on(RedisStore::open_with(&url, time, options));
         let mut twin = Self {

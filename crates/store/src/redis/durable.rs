@@ -1,0 +1,229 @@
+//! How many servers must have a write before it is answered.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use redis::{Cmd, FromRedisValue, Value};
+
+use super::{
+    encode::Call,
+    link::{Link, Sent},
+    pool::ANSWER_MAX,
+    servers::Servers,
+    transit::Failed,
+    url::{Address, Place, RedisUrl},
+};
+use crate::StoreError;
+
+/// How long replicas have to confirm. Shorter than the wait for an answer, so that the server says that they did not.
+const CONFIRM_MAX: Duration = ANSWER_MAX.checked_div(2).expect("two is not zero");
+
+/// Who must have a join, a departure or an operator's word before it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The master alone.
+    Master,
+    /// A replica too, if there is one at all. What is answered without one is counted.
+    Replica,
+    /// A replica too; without one nothing is taken.
+    Strict,
+    /// Every replica that is connected, and there must be one.
+    All,
+}
+
+impl Durability {
+    /// What suits an address: several servers are there for replicas to confirm, and a single one is taken as it is.
+    pub(super) fn of(url: &RedisUrl) -> Self {
+        match url.place {
+            Place::Server(_) => Self::Master,
+            Place::Sentinels { .. } | Place::Cluster(_) => Self::Replica,
+        }
+    }
+}
+
+/// What is known of a server's replicas.
+#[derive(Debug, Clone, Copy)]
+struct Replicas {
+    /// Those that follow it closely enough to confirm.
+    online: u32,
+    /// Whether a server without any is still taken for the master by the others.
+    vouched: bool,
+}
+
+/// Runs scripts and answers when what they wrote is as durable as the operator wants it.
+#[derive(Debug)]
+pub(super) struct Durable {
+    rule: Durability,
+    servers: Arc<Servers>,
+    known: Mutex<BTreeMap<Address, Replicas>>,
+    unreplicated: AtomicU64,
+}
+
+impl Durable {
+    pub(super) fn new(rule: Durability, servers: &Arc<Servers>) -> Self {
+        Self {
+            rule,
+            servers: Arc::clone(servers),
+            known: Mutex::default(),
+            unreplicated: AtomicU64::new(0),
+        }
+    }
+
+    /// How many requests were answered although no replica has what they wrote.
+    pub(super) fn unreplicated(&self) -> u64 {
+        self.unreplicated.load(Ordering::Relaxed)
+    }
+
+    /// Runs a script over a connection that only writers have. Where too few replicas have confirmed, it may have
+    /// been done all the same.
+    pub(super) async fn run(&self, link: &Link, call: &Call) -> Result<Value, Failed> {
+        if self.rule == Durability::Master {
+            return Ok(link.run_with(call, None).await?.answer);
+        }
+        let known = self.expected(link, call).await?;
+        if known.online == 0 {
+            let sent = link.run_with(call, None).await?;
+            return self.accept_without(call, known, sent);
+        }
+        let wanted = match self.rule {
+            Durability::All => known.online,
+            _ => 1,
+        };
+        let sent = link.run_with(call, Some(&wait_for(wanted))).await?;
+        let confirmed = confirmations(&sent)?;
+        if confirmed >= wanted {
+            return Ok(sent.answer);
+        }
+        let now = self.look(link, &sent.server).await?;
+        if self.rule == Durability::Replica && now.online == 0 {
+            return self.accept_without(call, now, sent);
+        }
+        Err(too_few(confirmed, wanted))
+    }
+
+    /// Looks anew at the replicas of all servers that have keys.
+    pub(super) async fn review(&self, link: &Link) {
+        if self.rule == Durability::Master {
+            return;
+        }
+        let owners = self.servers.owners();
+        self.lock().retain(|server, _| owners.contains(server));
+        for server in &owners {
+            // Whoever writes there next hears of what is wrong.
+            self.look(link, server).await.ok();
+        }
+    }
+
+    /// The replicas that a call can count on.
+    async fn expected(&self, link: &Link, call: &Call) -> Result<Replicas, Failed> {
+        let owner = self.servers.owner(call.slot).await;
+        let owner = owner.map_err(|lost| Failed::Unknown(lost.into()))?;
+        let known = self.lock().get(&owner).copied();
+        let known = match known.filter(|known| known.online > 0 || self.takes_without(*known)) {
+            Some(known) => known,
+            None => self.look(link, &owner).await?,
+        };
+        if known.online > 0 || self.takes_without(known) {
+            return Ok(known);
+        }
+        Err(Failed::Refused(StoreError::Unavailable(
+            match self.rule {
+                Durability::Replica => {
+                    "Redis has no replica and the others take it for replaced"
+                }
+                _ => {
+                    "Redis has no replica to confirm what is written, which durability asks for: see INFO replication"
+                }
+            }
+            .into(),
+        )))
+    }
+
+    fn takes_without(&self, known: Replicas) -> bool {
+        self.rule == Durability::Replica && known.vouched
+    }
+
+    fn accept_without(&self, call: &Call, known: Replicas, sent: Sent) -> Result<Value, Failed> {
+        if !self.takes_without(known) {
+            return Err(too_few(0, 1));
+        }
+        self.unreplicated
+            .fetch_add(call.requests, Ordering::Relaxed);
+        Ok(sent.answer)
+    }
+
+    async fn look(&self, link: &Link, server: &Address) -> Result<Replicas, Failed> {
+        let info = redis::cmd("INFO").arg("replication").clone();
+        let info: String = link.query_at(server, &info).await.inspect_err(|_| {
+            self.lock().remove(server);
+            self.servers.doubt(server);
+        })?;
+        let online = online_replicas(&info);
+        let vouched = online > 0 || self.servers.is_vouched_for(server).await;
+        let replicas = Replicas { online, vouched };
+        self.note(server, replicas);
+        Ok(replicas)
+    }
+
+    fn note(&self, server: &Address, replicas: Replicas) {
+        let before = self.lock().insert(server.clone(), replicas);
+        let had = before.is_none_or(|before| before.online > 0);
+        if had && replicas.online == 0 && self.rule != Durability::Master {
+            tracing::warn!(%server, "Redis has no replica: what is written now is lost if it fails");
+        } else if before.is_some() && !had && replicas.online > 0 {
+            tracing::info!(%server, replicas = replicas.online, "Redis has replicas again");
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Address, Replicas>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wait_for(replicas: u32) -> Cmd {
+    let limit = CONFIRM_MAX.as_millis();
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    redis::cmd("WAIT").arg(replicas).arg(limit).clone()
+}
+
+/// How many replicas have confirmed.
+fn confirmations(sent: &Sent) -> Result<u32, Failed> {
+    let said = sent.behind.first().cloned().unwrap_or(Value::Nil);
+    let count = u32::from_redis_value(said.extract_error()?);
+    Ok(count.map_err(redis::RedisError::from)?)
+}
+
+fn too_few(confirmed: u32, wanted: u32) -> Failed {
+    Failed::Unknown(StoreError::Unavailable(
+        format!("{confirmed} of {wanted} replicas have confirmed in time").into(),
+    ))
+}
+
+/// Those that have caught up; one that still loads cannot confirm anything.
+fn online_replicas(info: &str) -> u32 {
+    let online = info
+        .lines()
+        .filter(|line| line.starts_with("slave") && line.contains("state=online"));
+    u32::try_from(online.count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_replicas_that_have_caught_up_count() {
+        let info = "role:master\r\nconnected_slaves:2\r\n\
+                    slave0:ip=10.0.0.2,port=6379,state=online,offset=15,lag=0\r\n\
+                    slave1:ip=10.0.0.3,port=6379,state=wait_bgsave,offset=0,lag=0\r\n\
+                    master_failover_state:no-failover\r\n";
+        assert_eq!(online_replicas(info), 1);
+        assert_eq!(online_replicas("role:slave\r\nslave_read_only:1\r\n"), 0);
+    }
+}

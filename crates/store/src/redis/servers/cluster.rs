@@ -1,0 +1,107 @@
+//! The owners of slots, as the servers of a Cluster know them.
+
+use std::{collections::BTreeSet, ops::RangeInclusive};
+
+use redis::{FromRedisValue, Value};
+
+use super::{
+    ASKED, Lost,
+    map::Map,
+    votes::{Answers, ask_all, first_reason, most_said},
+};
+use crate::redis::{
+    pool::Pool,
+    slot::Slot,
+    url::{Address, RedisUrl},
+};
+
+/// A Cluster, of which some servers are named.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    named: Vec<Address>,
+    pool: Pool,
+}
+
+impl Cluster {
+    pub(super) fn new(url: &RedisUrl, named: &[Address]) -> Self {
+        let url = url.clone();
+        Self {
+            named: named.to_vec(),
+            pool: Pool::new(Box::new(move |server| url.client_of(server)), ASKED),
+        }
+    }
+
+    /// The slots as most of the servers that are named or known see them.
+    pub(super) async fn map(&self, known: &BTreeSet<Address>) -> Result<Map, Lost> {
+        let asked: BTreeSet<_> = self.named.iter().chain(known).collect();
+        let answers = self.ask(asked).await;
+        let maps = answers.iter().filter_map(|(server, said)| {
+            let said = said.as_ref().ok()?;
+            Some(read(server, said)).filter(|map| map.owners().next().is_some())
+        });
+        most_said(maps.collect()).ok_or_else(|| why_none(&answers))
+    }
+
+    /// Whether most of the owners of slots, also of those that do not answer, take this server for one of them.
+    pub(super) async fn vouch_for(&self, server: &Address, owners: &BTreeSet<Address>) -> bool {
+        let answers = self.ask(owners).await;
+        let votes = answers.iter().filter(|(asked, said)| {
+            let map = said.as_ref().map(|said| read(asked, said));
+            map.is_ok_and(|map| map.owners().any(|owner| owner == server))
+        });
+        votes.count() * 2 > owners.len()
+    }
+
+    async fn ask<'a>(&self, servers: impl IntoIterator<Item = &'a Address>) -> Answers {
+        let command = redis::cmd("CLUSTER").arg("SLOTS").clone();
+        ask_all(&self.pool, servers, &command).await
+    }
+}
+
+fn why_none(answers: &Answers) -> Lost {
+    let mut errors = answers.iter().filter_map(|(server, answer)| {
+        let error = answer.as_ref().err()?;
+        let no_cluster = error
+            .detail()
+            .is_some_and(|said| said.contains("cluster support disabled"));
+        match error.code() {
+            _ if no_cluster => Some(format!(
+                "{server} is a single Redis and no part of a Cluster: write redis://"
+            )),
+            Some("NOAUTH" | "WRONGPASS" | "NOPERM") => Some(format!(
+                "{server} does not take this user and password, or does not allow CLUSTER SLOTS ({error})"
+            )),
+            _ => None,
+        }
+    });
+    match errors.next() {
+        Some(refused) => Lost::Refused(refused),
+        None if answers.iter().any(|(_, answer)| answer.is_ok()) => Lost::NoOwner(Slot(0)),
+        None => Lost::NoCluster(first_reason(answers)),
+    }
+}
+
+/// What one server says: ranges, each with its owner first.
+fn read(server: &Address, said: &Value) -> Map {
+    let Value::Array(ranges) = said else {
+        return Map::default();
+    };
+    let each = ranges.iter().filter_map(|range| read_range(server, range));
+    Map::of_ranges(each.collect())
+}
+
+fn read_range(server: &Address, range: &Value) -> Option<(RangeInclusive<Slot>, Address)> {
+    let Value::Array(parts) = range else {
+        return None;
+    };
+    let [first, last, Value::Array(owner), ..] = parts.as_slice() else {
+        return None;
+    };
+    let number = |value: &Value| u16::from_redis_value(value.clone()).ok();
+    // A server that does not know its own name leaves it out.
+    let host = Option::<String>::from_redis_value(owner.first()?.clone()).ok()?;
+    let host = host.filter(|host| host != "?").unwrap_or_default();
+    let port = number(owner.get(1)?)?;
+    let slots = Slot(number(first)?)..=Slot(number(last)?);
+    Some((slots, server.neighbour(&host, port)))
+}

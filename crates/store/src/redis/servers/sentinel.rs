@@ -1,0 +1,118 @@
+//! The master that Sentinels name.
+
+use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, Value};
+
+use super::{
+    ASKED, Lost,
+    votes::{Answers, ask_all, first_reason, most_said},
+};
+use crate::redis::{
+    pool::Pool,
+    url::{self, Address, Login},
+};
+
+/// Sentinels, and the name of the master that they watch.
+#[derive(Debug)]
+pub(super) struct Sentinels {
+    all: Vec<Address>,
+    name: String,
+    pool: Pool,
+}
+
+impl Sentinels {
+    pub(super) fn new(sentinels: &[Address], name: &str, login: Option<Login>) -> Self {
+        let client_of = move |server: &Address| url::client(server, login.as_ref(), 0);
+        Self {
+            all: sentinels.to_vec(),
+            name: name.to_owned(),
+            pool: Pool::new(Box::new(client_of), ASKED),
+        }
+    }
+
+    /// The master that most of them name.
+    pub(super) async fn master(&self) -> Result<Address, Lost> {
+        let answers = self.ask(&self.about("get-master-addr-by-name")).await;
+        match most_said(named(&answers)) {
+            Some(master) => Ok(master),
+            None => Err(self.why_none(&answers).await),
+        }
+    }
+
+    /// Whether most of all Sentinels, also of those that do not answer, name this server.
+    pub(super) async fn vouch_for(&self, server: &Address) -> bool {
+        let answers = self.ask(&self.about("get-master-addr-by-name")).await;
+        let votes = named(&answers)
+            .iter()
+            .filter(|named| *named == server)
+            .count();
+        votes * 2 > self.all.len()
+    }
+
+    async fn ask(&self, command: &Cmd) -> Answers {
+        ask_all(&self.pool, &self.all, command).await
+    }
+
+    fn about(&self, what: &str) -> Cmd {
+        redis::cmd("SENTINEL").arg(what).arg(&self.name).clone()
+    }
+
+    /// Nobody has named a master: either nobody answers, or the name is wrong.
+    async fn why_none(&self, answers: &Answers) -> Lost {
+        let refused = answers.iter().find_map(|(server, answer)| {
+            let error = answer.as_ref().err()?;
+            refusal(server, error)
+        });
+        if let Some(refused) = refused {
+            return refused;
+        }
+        if answers.iter().all(|(_, answer)| answer.is_err()) {
+            return Lost::NoSentinel(first_reason(answers));
+        }
+        let masters = self.ask(redis::cmd("SENTINEL").arg("masters")).await;
+        let mut names: Vec<_> = masters.iter().flat_map(|(_, said)| names(said)).collect();
+        names.sort();
+        names.dedup();
+        Lost::NoMaster {
+            name: self.name.clone(),
+            known: match names.as_slice() {
+                [] => "they watch none".to_owned(),
+                names => format!("they watch {}", names.join(", ")),
+            },
+        }
+    }
+}
+
+fn named(answers: &Answers) -> Vec<Address> {
+    let each = answers.iter().filter_map(|(sentinel, answer)| {
+        let value = answer.as_ref().ok()?.clone();
+        let (host, port) = Option::<(String, u16)>::from_redis_value(value).ok()??;
+        Some(sentinel.neighbour(&host, port))
+    });
+    each.collect()
+}
+
+fn names(masters: &redis::RedisResult<Value>) -> Vec<String> {
+    type Fields = std::collections::BTreeMap<String, String>;
+    let masters = masters.as_ref().ok().cloned();
+    let masters = masters.and_then(|value| Vec::<Fields>::from_redis_value(value).ok());
+    let masters = masters.unwrap_or_default().into_iter();
+    masters
+        .filter_map(|mut fields| fields.remove("name"))
+        .collect()
+}
+
+/// What is no use waiting for.
+fn refusal(server: &Address, error: &RedisError) -> Option<Lost> {
+    let advice = match (error.kind(), error.code()) {
+        (_, Some("NOAUTH" | "WRONGPASS")) => {
+            "the Sentinel wants another password: write ?sentinel_user=USER&sentinel_pass=PASSWORD behind the address"
+        }
+        (_, Some("NOPERM")) => "the Sentinel does not allow us to ask it",
+        (ErrorKind::Server(_), Some("ERR")) => {
+            "this is no Sentinel: name the Sentinels (their usual port is 26379), or write redis:// for a single Redis"
+        }
+        (ErrorKind::AuthenticationFailed, _) => "the Sentinel refuses the user or password",
+        _ => return None,
+    };
+    Some(Lost::Refused(format!("{server}: {advice} ({error})")))
+}
