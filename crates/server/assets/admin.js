@@ -100,6 +100,15 @@ function plot(into, name, draw, now) {
   draw(svg);
 }
 
+// What the store cannot do, and what it took although nobody else has it.
+function showStore({ reason, unreplicated }) {
+  const said = [];
+  if (reason) said.push(fill(texts.admin.store_away, { why: reason }));
+  if (unreplicated) said.push(fill(texts.admin.unreplicated, { n: word.number(unreplicated) }));
+  at("store").textContent = said.join(" ");
+  at("store").hidden = said.length === 0;
+}
+
 async function tell(room, what, body) {
   try {
     showRoom(await ask("POST", `/${room}/${what}`, body));
@@ -111,7 +120,8 @@ async function tell(room, what, body) {
 
 async function look() {
   try {
-    const { rooms } = await ask("GET", "");
+    const { rooms, store } = await ask("GET", "");
+    showStore(store);
     const names = new Set(rooms.map((room) => room.room));
     for (const [name, gone] of cards) {
       if (names.has(name)) continue;

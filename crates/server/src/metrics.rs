@@ -24,6 +24,7 @@ pub(crate) struct Metrics {
     seconds: Histogram,
     connections: IntGauge,
     store_up: IntGauge,
+    unreplicated: IntCounter,
     /// Whom the gate let through without asking the store.
     pub(crate) unchecked: IntCounter,
     gauges: IntGaugeVec,
@@ -58,6 +59,11 @@ impl Metrics {
             seconds,
             connections: gauge("http_connections", "Open connections"),
             store_up: gauge("store_up", "Whether the store takes joins"),
+            unreplicated: IntCounter::new(
+                "store_unreplicated_total",
+                "Requests answered although no replica of Redis has what they wrote",
+            )
+            .expect("valid name"),
             unchecked: IntCounter::new(
                 "gate_unchecked_total",
                 "Requests that the gate let through while the store was away",
@@ -101,11 +107,12 @@ impl Metrics {
     }
 
     fn register(&self, answers: &IntCounterVec) {
-        let all: [Box<dyn prometheus::core::Collector>; 9] = [
+        let all: [Box<dyn prometheus::core::Collector>; 10] = [
             Box::new(answers.clone()),
             Box::new(self.seconds.clone()),
             Box::new(self.connections.clone()),
             Box::new(self.store_up.clone()),
+            Box::new(self.unreplicated.clone()),
             Box::new(self.unchecked.clone()),
             Box::new(self.gauges.clone()),
             Box::new(self.totals.clone()),
@@ -129,6 +136,8 @@ impl Metrics {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.connections.set(signed(open.get() as u64));
         self.store_up.set(i64::from(store.health() == Health::Up));
+        self.unreplicated.reset();
+        self.unreplicated.inc_by(store.unreplicated());
         self.gauges.reset();
         self.totals.reset();
         self.waits.reset();

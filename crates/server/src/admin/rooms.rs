@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{StatusCode, header::LOCATION};
 use ropeline_core::{Policy, RoomId, View};
-use ropeline_store::Operation;
+use ropeline_store::{Health, Operation, Store};
 use ropeline_web::{Json, Path, object};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
@@ -71,10 +71,36 @@ pub(super) fn now(app: &App, room: &RoomId) -> Result<Json<RoomView>, ApiError> 
     Ok(Json(RoomView::of(room, &app.seen(room)?.view)))
 }
 
-/// All rooms.
+/// All rooms, and where they are kept.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RoomList {
     rooms: Vec<RoomView>,
+    store: StoreView,
+}
+
+/// How the store is, as this node sees it.
+#[derive(Debug, Serialize, ToSchema)]
+struct StoreView {
+    /// Whether joins are taken in every room.
+    up: bool,
+    /// Why they are not.
+    reason: Option<String>,
+    /// Requests answered since this node's start although no replica of Redis has what they wrote.
+    unreplicated: u64,
+}
+
+impl StoreView {
+    fn of(store: &dyn Store) -> Self {
+        let reason = match store.health() {
+            Health::Up => None,
+            Health::Down(reason) => Some(reason.to_string()),
+        };
+        Self {
+            up: reason.is_none(),
+            reason,
+            unreplicated: store.unreplicated(),
+        }
+    }
 }
 
 pub(crate) async fn rooms(_: Operator, State(app): State<App>) -> Response {
@@ -82,8 +108,11 @@ pub(crate) async fn rooms(_: Operator, State(app): State<App>) -> Response {
         let seen = app.store.view(&room)?;
         Some(RoomView::of(&room, &seen.view))
     });
-    let rooms = rooms.collect();
-    Json(RoomList { rooms }).into_response()
+    let list = RoomList {
+        rooms: rooms.collect(),
+        store: StoreView::of(&*app.store),
+    };
+    Json(list).into_response()
 }
 
 pub(crate) async fn room(

@@ -20,10 +20,11 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 16] = [
+pub(super) const FILE: [Key; 17] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
+    key("durability", "1"),
     key("on_store_error", r#""closed""#),
     key("lease_max", r#""5m""#),
     key("public_url", r#""https://tickets.example.com""#),

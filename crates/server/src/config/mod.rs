@@ -31,6 +31,7 @@ use std::{
 };
 
 use ropeline_core::{Policy, RoomId};
+use ropeline_store::Durability;
 use ropeline_web::Limits;
 
 pub use self::{
@@ -72,6 +73,8 @@ pub struct Settings {
     pub data: PathBuf,
     /// Where rooms are kept.
     pub store: StoreChoice,
+    /// Who must have what is written to Redis before it is answered; if nothing is said, what suits its address.
+    pub durability: Option<Durability>,
     /// What the gate does while the store is away.
     pub outage: OutageSettings,
     /// Where visitors see this server, if it was said.
@@ -169,6 +172,7 @@ impl Settings {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             data: PathBuf::new(),
             store: StoreChoice::Embedded,
+            durability: None,
             outage: OutageSettings {
                 gate: GateRule::Closed,
                 lease_max: None,
@@ -202,7 +206,12 @@ impl Settings {
         let mut file = Section::root(document, &table, problems);
         file.set(&mut self.listen, "listen", |v| address(text(v)?));
         file.set(&mut self.data, "data", path);
-        store::read(&mut file, &mut self.store, &mut self.outage);
+        store::read(
+            &mut file,
+            &mut self.store,
+            &mut self.durability,
+            &mut self.outage,
+        );
         file.set(&mut self.public_url, "public_url", |v| {
             PublicUrl::parse(text(v)?).map(Some)
         });

@@ -2,7 +2,10 @@
 
 use ropeline_web::Limits;
 
-use super::{LogSettings, LoginSettings, RateLimits, Settings, StoreChoice, figures, span};
+use super::{
+    LogSettings, LoginSettings, RateLimits, Settings, StoreChoice, figures, span,
+    store::durability_word,
+};
 
 impl Settings {
     /// The settings as TOML, with the operators' key and the store's password left out.
@@ -50,6 +53,8 @@ impl Settings {
             lines.push("# The password of the store is given, and not shown.".into());
         }
         lines.push(format!("store = {}", quoted(&self.store.to_string())));
+        let durability = self.durability.map(durability_word);
+        lines.extend(durability.map(|word| format!("durability = {word}")));
         let rule = self.outage.gate.as_str();
         lines.push(format!("on_store_error = \"{rule}\""));
         let lease_max = self.outage.lease_max.iter();

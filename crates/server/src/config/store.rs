@@ -2,11 +2,12 @@
 
 use std::{fmt, ops::RangeInclusive, time::Duration};
 
-use ropeline_store::{RedisUrl, RedisUrlError};
+use ropeline_store::{Durability, RedisUrl, RedisUrlError};
+use toml::de::DeValue;
 
 use super::{
     section::Section,
-    value::{Wrong, duration_within, text},
+    value::{Wrong, count, duration_within, text},
 };
 
 /// The same bounds as a pass's, in whose place a lease stands.
@@ -31,7 +32,7 @@ impl StoreChoice {
         match text.parse() {
             Ok(url) => Ok(Self::Redis(url)),
             Err(RedisUrlError::Scheme) => Err(Wrong::new(
-                "must be \"embedded\", or an address that begins with redis://, rediss:// or redis+unix://",
+                "must be \"embedded\", or an address that begins with redis://, rediss://, redis+sentinel://, redis+cluster:// or redis+unix://",
             )),
             Err(error) => Err(Wrong::meant(
                 error.to_string(),
@@ -49,6 +50,34 @@ impl fmt::Display for StoreChoice {
             Self::Redis(url) => write!(f, "{url}"),
         }
     }
+}
+
+/// Who must have what is written to Redis before it is answered, as it is written in the file.
+const DURABILITIES: [(&str, Durability); 4] = [
+    ("0", Durability::Master),
+    ("1", Durability::Replica),
+    ("\"strict\"", Durability::Strict),
+    ("\"all\"", Durability::All),
+];
+
+/// As it is written in the file.
+pub(super) fn durability_word(durability: Durability) -> &'static str {
+    let mut known = DURABILITIES.iter();
+    known
+        .find(|(_, known)| *known == durability)
+        .map_or("1", |(word, _)| word)
+}
+
+fn durability(value: &DeValue<'_>) -> Result<Durability, Wrong> {
+    let written = match value {
+        DeValue::String(text) => format!("\"{text}\""),
+        number => count(number)?.to_string(),
+    };
+    let mut known = DURABILITIES.iter();
+    known
+        .find(|(word, _)| *word == written)
+        .map(|(_, durability)| *durability)
+        .ok_or_else(|| Wrong::new("must be 0, 1, \"strict\" or \"all\""))
 }
 
 /// What the gate does with those whom it would have to ask the store about, while the store is away.
@@ -90,8 +119,16 @@ impl GateRule {
 }
 
 /// Reads the settings of this file into their defaults.
-pub(super) fn read(file: &mut Section<'_>, store: &mut StoreChoice, outage: &mut OutageSettings) {
+pub(super) fn read(
+    file: &mut Section<'_>,
+    store: &mut StoreChoice,
+    durability: &mut Option<Durability>,
+    outage: &mut OutageSettings,
+) {
     file.set(store, "store", |value| StoreChoice::parse(text(value)?));
+    file.set(durability, "durability", |value| {
+        self::durability(value).map(Some)
+    });
     file.set(&mut outage.gate, "on_store_error", |value| {
         GateRule::parse(text(value)?)
     });

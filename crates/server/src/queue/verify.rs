@@ -20,8 +20,8 @@ pub(crate) async fn verify(
     State(app): State<App>,
     mut asking: Asking,
 ) -> Result<Response, Problem> {
-    asking.room.get_or_insert_with(RoomId::main);
-    if app.outage.opens_gate(&app.store.health()) {
+    let room = asking.room.get_or_insert_with(RoomId::main);
+    if app.outage.opens_gate(&app.store.health_of(room)) {
         return Ok(let_through(&app, asking.genuine(&app).as_ref()));
     }
     let judged = judge(&app, &asking).await;

@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ropeline_store::{Clock, EmbeddedStore, OpenError, RedisStore, RedisUrl, Store, Unreached};
+use ropeline_store::{
+    Clock, EmbeddedStore, OpenError, RedisOptions, RedisStore, RedisUrl, Store, Unreached,
+};
 
 use super::StartError;
 use crate::{
@@ -55,7 +57,11 @@ pub(super) async fn open(
         }
         StoreChoice::Redis(url) => {
             make_directory(settings)?;
-            let open = async || RedisStore::open(url, Arc::clone(clock)).await;
+            let options = RedisOptions {
+                durability: settings.durability,
+                ..RedisOptions::default()
+            };
+            let open = async || RedisStore::open_with(url, Arc::clone(clock), options).await;
             let store = Arc::new(await_redis(url, PAUSES, open).await?);
             warnings.extend_from_slice(store.warnings());
             (Arc::clone(&store) as _, Some(store))

@@ -176,12 +176,22 @@ fn each_wrong_value_of_the_store_is_told_why() {
         (
             "store = 'postgres://x'",
             "store",
-            "must be \"embedded\", or an address that begins with redis://, rediss:// or redis+unix://",
+            "must be \"embedded\", or an address that begins with redis://, rediss://, redis+sentinel://, redis+cluster:// or redis+unix://",
         ),
         (
-            "store = 'redis+sentinel://:hunter2@a,b,c/main'",
+            "store = 'redis+sentinel://:hunter2@a,b,c'",
             "store",
-            "names Sentinels, which come in a later version: this one knows a single Redis",
+            "must end with the name that the Sentinels have for the master",
+        ),
+        (
+            "durability = 2",
+            "durability",
+            "must be 0, 1, \"strict\" or \"all\"",
+        ),
+        (
+            "durability = 'sure'",
+            "durability",
+            "must be 0, 1, \"strict\" or \"all\"",
         ),
         (
             "on_store_error = 'fail'",

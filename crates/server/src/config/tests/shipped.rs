@@ -80,7 +80,7 @@ fn the_shipped_file_sets_all_that_has_a_default() {
     };
     assert_eq!(
         missing(&table, &keys::FILE),
-        ["lease_max", "public_url", "admin_key_file"]
+        ["durability", "lease_max", "public_url", "admin_key_file"]
     );
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
     assert!(missing(at(&["rate_limits"]), &keys::RATE_LIMITS).is_empty());
@@ -122,6 +122,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         listen = "[::1]:9000"
         data = 'C:\queue "x"'
         store = "rediss://ann:@[::1]:7000/3"
+        durability = "all"
         on_store_error = "lease"
         lease_max = "90s"
         public_url = "https://t.example"
