@@ -17,4 +17,6 @@ mod redis;
 pub use certificates::TestCertificates;
 pub use clock::ManualClock;
 pub use database::{TestMariaDb, TestPostgres};
-pub use redis::{Persistence, TestRedis, free_port};
+pub use redis::{
+    Pace, Persistence, SentinelOptions, TestRedis, TestSentinels, TestServers, free_port,
+};

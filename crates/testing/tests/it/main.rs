@@ -1,0 +1,3 @@
+//! Groups of real servers that fail over, as other tests use them.
+
+mod sentinel;
