@@ -18,5 +18,6 @@ pub use certificates::TestCertificates;
 pub use clock::ManualClock;
 pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{
-    Pace, Persistence, SentinelOptions, TestRedis, TestSentinels, TestServers, free_port,
+    ClusterOptions, Moving, Pace, Persistence, SentinelOptions, TestCluster, TestRedis,
+    TestSentinels, TestServers, free_port,
 };

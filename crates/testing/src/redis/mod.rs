@@ -1,6 +1,7 @@
 //! A real Redis of the test's own.
 
 mod addresses;
+mod cluster;
 mod process;
 mod sentinel;
 mod servers;
@@ -14,6 +15,7 @@ use tempfile::TempDir;
 
 use self::process::{Process, directory_on_no_disk};
 pub use self::{
+    cluster::{ClusterOptions, Moving, TestCluster},
     sentinel::{Pace, SentinelOptions, TestSentinels},
     servers::TestServers,
 };

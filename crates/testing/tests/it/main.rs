@@ -1,3 +1,4 @@
 //! Groups of real servers that fail over, as other tests use them.
 
+mod cluster;
 mod sentinel;
