@@ -18,6 +18,6 @@ pub use certificates::TestCertificates;
 pub use clock::ManualClock;
 pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{
-    ClusterOptions, Moving, Pace, Persistence, SentinelOptions, TestCluster, TestRedis,
+    ClusterOptions, Cut, Moving, Pace, Persistence, SentinelOptions, Side, TestCluster, TestRedis,
     TestSentinels, TestServers, free_port,
 };

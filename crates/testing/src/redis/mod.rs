@@ -2,6 +2,7 @@
 
 mod addresses;
 mod cluster;
+mod partition;
 mod process;
 mod sentinel;
 mod servers;
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 use self::process::{Process, directory_on_no_disk};
 pub use self::{
     cluster::{ClusterOptions, Moving, TestCluster},
+    partition::{Cut, Side},
     sentinel::{Pace, SentinelOptions, TestSentinels},
     servers::TestServers,
 };
