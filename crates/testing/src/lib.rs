@@ -17,4 +17,7 @@ mod redis;
 pub use certificates::TestCertificates;
 pub use clock::ManualClock;
 pub use database::{TestMariaDb, TestPostgres};
-pub use redis::{Persistence, TestRedis, free_port};
+pub use redis::{
+    ClusterOptions, Cut, Moving, Pace, Persistence, SentinelOptions, Side, TestCluster, TestRedis,
+    TestSentinels, TestServers, free_port,
+};

@@ -1,0 +1,5 @@
+//! Groups of real servers that fail over, as other tests use them.
+
+mod cluster;
+mod partition;
+mod sentinel;
