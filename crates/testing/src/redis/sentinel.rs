@@ -24,7 +24,7 @@ const SENTINELS_FROM: u8 = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// As in earnest: they look at servers every ten seconds and greet each other every two. A former master that comes
-    /// back stays a master for about ten seconds.
+    /// back may stay a master for twenty seconds.
     Real,
     /// They look twice a second and greet four times. A former master that comes back is a replica a second or two
     /// later.

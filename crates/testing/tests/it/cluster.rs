@@ -1,4 +1,4 @@
-use ropeline_testing::{Moving, TestCluster};
+use ropeline_testing::{Cut, Moving, TestCluster};
 
 /// One cluster for the whole story: starting one takes longer than all that happens to it.
 #[test]
@@ -8,6 +8,7 @@ fn a_cluster_survives_its_owner_and_moves_slots_with_their_keys() {
     a_replica_takes_over_when_told(&cluster);
     a_killed_owner_is_replaced_and_comes_back_as_a_replica(&mut cluster);
     a_frozen_owner_is_replaced_too(&cluster);
+    an_owner_that_is_cut_off_is_replaced_too(&cluster);
 }
 
 fn a_slot_moves_with_its_keys(cluster: &TestCluster) {
@@ -65,6 +66,21 @@ fn a_frozen_owner_is_replaced_too(cluster: &TestCluster) {
     cluster.freeze(old);
     let new = cluster.wait_for_new_owner("{room}", old);
     cluster.thaw(old);
+    cluster.wait_whole();
+    assert_eq!(cluster.owner_of("{room}"), new);
+    assert_eq!(cluster.replica_of(new), old);
+}
+
+fn an_owner_that_is_cut_off_is_replaced_too(cluster: &TestCluster) {
+    let old = cluster.owner_of("{room}");
+    let rest = (0..cluster.count()).filter(|&server| server != old);
+    let rest: Vec<_> = rest.map(|server| cluster.ip(server)).collect();
+
+    let cut = Cut::between(&[cluster.ip(old)], &rest[..]);
+    let new = cluster.wait_for_new_owner("{room}", old);
+    assert!(cluster.cli(old, &["ROLE"]).starts_with("master"));
+
+    drop(cut);
     cluster.wait_whole();
     assert_eq!(cluster.owner_of("{room}"), new);
     assert_eq!(cluster.replica_of(new), old);

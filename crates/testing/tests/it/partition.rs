@@ -1,5 +1,6 @@
 use std::{
     io::{BufRead, BufReader, Write},
+    net::Ipv4Addr,
     os::unix::process::CommandExt,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{Receiver, channel},
@@ -39,7 +40,7 @@ fn a_client_is_cut_off_by_the_group_of_its_process_and_no_other_client_is() {
     let redis = TestRedis::start();
     let mut inside = Client::start(&redis, Some(CLIENTS));
     let mut outside = Client::start(&redis, None);
-    let server = [std::net::Ipv4Addr::LOCALHOST];
+    let server = [Ipv4Addr::LOCALHOST];
     assert!(inside.ping(PATIENCE) && outside.ping(PATIENCE));
 
     let cut = Cut::between(Side::groups(&[CLIENTS]), &server);
@@ -59,10 +60,7 @@ fn a_client_that_is_cut_off_hears_nothing_of_what_a_server_sends_by_itself() {
         assert!(client.hears(PATIENCE));
     }
 
-    let cut = Cut::between(
-        Side::groups(&[CLIENTS + 1]),
-        &[std::net::Ipv4Addr::LOCALHOST],
-    );
+    let cut = Cut::between(Side::groups(&[CLIENTS + 1]), &[Ipv4Addr::LOCALHOST]);
     redis.cli(&["PUBLISH", "news", "the last that may pass"]);
     while client.hears(SILENCE) {}
     redis.cli(&["PUBLISH", "news", "lost"]);
@@ -87,8 +85,8 @@ impl Client {
             command.gid(group);
         }
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = piped.spawn().unwrap();
-        let output = BufReader::new(process.stdout.take().unwrap());
+        let mut process = piped.spawn().expect("redis-cli runs");
+        let output = BufReader::new(process.stdout.take().expect("it is piped"));
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
@@ -96,14 +94,14 @@ impl Client {
             }
         });
         Self {
-            input: process.stdin.take().unwrap(),
+            input: process.stdin.take().expect("it is piped"),
             process,
             lines,
         }
     }
 
     fn say(&mut self, command: &str) {
-        writeln!(self.input, "{command}").unwrap();
+        writeln!(self.input, "{command}").expect("it reads");
     }
 
     fn ping(&mut self, limit: Duration) -> bool {
