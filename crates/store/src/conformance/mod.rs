@@ -40,6 +40,7 @@ pub mod rooms;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use ropeline_core::Timestamp;
 
 use crate::Store;
@@ -65,14 +66,26 @@ pub trait Fixture: Send + Sync {
     async fn crash(&mut self);
 }
 
+/// A story as it is told to a fixture.
+pub type Story<F> = for<'a> fn(&'a mut F) -> BoxFuture<'a, ()>;
+
 /// Makes a test of every story, each with a fixture of its own from the expression given.
 ///
 /// The tests are in one module per topic, beside the macro's use. What the expression names must be in scope
 /// there, and `tokio` among the dependencies.
+///
+/// With `in_turn:` before the expression all stories are one test with one fixture, which costs too much to be made
+/// for each; its `begin_again().await` makes it as good as new.
 #[macro_export]
 macro_rules! conformance_tests {
     ($fixture:expr) => {
-        $crate::conformance_tests!(@ $fixture;
+        $crate::conformance_tests!(@told each, $fixture);
+    };
+    (in_turn: $fixture:expr) => {
+        $crate::conformance_tests!(@told in_turn, $fixture);
+    };
+    (@told $how:ident, $fixture:expr) => {
+        $crate::conformance_tests!(@$how $fixture;
             admission: [
                 never_more_are_inside_than_the_cap,
                 a_freed_place_inside_is_taken_at_once,
@@ -283,7 +296,22 @@ macro_rules! conformance_tests {
             ],
         );
     };
-    (@ $fixture:expr; $($topic:ident: [$($story:ident),+ $(,)?]),+ $(,)?) => {
+    (@in_turn $fixture:expr; $($topic:ident: [$($story:ident),+ $(,)?]),+ $(,)?) => {
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn every_story_is_true() {
+            let mut fixture = $fixture;
+            let stories: &[(&str, $crate::conformance::Story<_>)] = &[$($((
+                concat!(stringify!($topic), "::", stringify!($story)),
+                |fixture| Box::pin($crate::conformance::$topic::$story(fixture)),
+            )),+),+];
+            for (name, story) in stories {
+                println!("{name}");
+                fixture.begin_again().await;
+                story(&mut fixture).await;
+            }
+        }
+    };
+    (@each $fixture:expr; $($topic:ident: [$($story:ident),+ $(,)?]),+ $(,)?) => {
         $(mod $topic {
             #[allow(unused_imports, reason = "the fixture may need nothing of what is in scope")]
             use super::*;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::print_stdout, reason = "the tally shows what was tried")]
 
+mod backing;
 mod carry;
 mod conformance;
 mod durability;

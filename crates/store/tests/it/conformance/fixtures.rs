@@ -8,9 +8,10 @@ use ropeline_store::{
     Clock, EmbeddedStore, RedisOptions, RedisStore, RedisUrl, Store, StoreTime,
     conformance::Fixture,
 };
-use ropeline_testing::{ManualClock, TestRedis, line::START};
+use ropeline_testing::{ManualClock, line::START};
 use tempfile::TempDir;
 
+use crate::backing::Backing;
 use crate::given::{BOUNDS, copy_of, directory, open};
 
 /// A store in files of its own.
@@ -58,26 +59,45 @@ impl Fixture for OnFiles {
     }
 }
 
-/// A node on a Redis of its own that writes everything down at once.
-pub(super) struct OnRedis {
-    redis: TestRedis,
+/// Nodes on a Redis of their own that writes everything down at once, or on several that have it all.
+pub(super) struct OnRedis<B> {
+    backing: B,
     clock: Arc<ManualClock>,
     nodes: Vec<Arc<RedisStore>>,
+    crashed: bool,
 }
 
-impl OnRedis {
-    pub(super) async fn start() -> Self {
+impl<B: Backing> OnRedis<B> {
+    pub(super) async fn start(backing: B) -> Self {
         let mut fixture = Self {
-            redis: TestRedis::on_no_disk(),
+            backing,
             clock: Arc::new(ManualClock::at(START)),
             nodes: Vec::new(),
+            crashed: false,
         };
         fixture.add_node().await;
         fixture
     }
 
+    /// Nobody remembers anything of what was.
+    pub(super) async fn begin_again(&mut self) {
+        self.close_all().await;
+        if std::mem::take(&mut self.crashed) {
+            self.backing.recover();
+        }
+        self.backing.flush();
+        self.clock = Arc::new(ManualClock::at(START));
+        self.add_node().await;
+    }
+
+    async fn close_all(&mut self) {
+        for node in self.nodes.drain(..) {
+            node.close().await;
+        }
+    }
+
     async fn add_node(&mut self) -> Arc<RedisStore> {
-        let url: RedisUrl = self.redis.url().parse().unwrap();
+        let url: RedisUrl = self.backing.url().parse().unwrap();
         let clock = Arc::clone(&self.clock);
         let options = RedisOptions {
             bounds: BOUNDS,
@@ -91,7 +111,7 @@ impl OnRedis {
 }
 
 #[async_trait]
-impl Fixture for OnRedis {
+impl<B: Backing> Fixture for OnRedis<B> {
     fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.nodes[0]) as _
     }
@@ -108,13 +128,11 @@ impl Fixture for OnRedis {
         self.clock.advance(by);
     }
 
-    /// Redis is killed and started again, and so are all nodes: nobody remembers anything.
+    /// Redis dies, and so do all nodes: nobody remembers anything that it has not kept.
     async fn crash(&mut self) {
-        for node in self.nodes.drain(..) {
-            node.close().await;
-        }
-        self.redis.kill();
-        self.redis.start_again();
+        self.close_all().await;
+        self.backing.crash();
+        self.crashed = true;
         self.add_node().await;
     }
 }

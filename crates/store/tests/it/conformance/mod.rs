@@ -10,7 +10,25 @@ mod on_files {
 }
 
 mod on_redis {
+    use ropeline_testing::TestRedis;
+
     use super::fixtures::OnRedis;
 
-    ropeline_store::conformance_tests!(OnRedis::start().await);
+    ropeline_store::conformance_tests!(OnRedis::start(TestRedis::on_no_disk()).await);
+}
+
+mod on_sentinels {
+    use ropeline_testing::TestSentinels;
+
+    use super::fixtures::OnRedis;
+
+    ropeline_store::conformance_tests!(in_turn: OnRedis::start(TestSentinels::start()).await);
+}
+
+mod on_a_cluster {
+    use ropeline_testing::TestCluster;
+
+    use super::fixtures::OnRedis;
+
+    ropeline_store::conformance_tests!(in_turn: OnRedis::start(TestCluster::start()).await);
 }

@@ -8,7 +8,7 @@ mod liar;
 mod redis_twin;
 
 use ropeline_testing::{
-    Persistence, TestRedis,
+    Persistence, TestCluster, TestRedis, TestSentinels,
     line::{Line, ORDINARY, Story, Tally, stories, try_together},
 };
 use tokio::runtime::Runtime;
@@ -16,6 +16,8 @@ use tokio::runtime::Runtime;
 use compared::Compared;
 use embedded_twin::EmbeddedTwin;
 use redis_twin::RedisTwin;
+
+use crate::backing::Backing;
 
 /// Commands that a run must compare at the least.
 const COMMANDS_MIN: u64 = 10_000;
@@ -44,6 +46,25 @@ fn every_store_answers_as_core_does_and_keeps_its_promises() {
         ("settle", "more to settle"),
     ];
     assert_eq!(tallies[1].missing(&lossy), []);
+}
+
+#[test]
+fn redis_behind_sentinels_answers_as_core_does() {
+    try_on(&TestSentinels::start());
+}
+
+#[test]
+fn a_cluster_answers_as_core_does() {
+    try_on(&TestCluster::start());
+}
+
+fn try_on(redis: &impl Backing) {
+    let runtime = Runtime::new().unwrap();
+    let lines = |story: &Story| -> Vec<Box<dyn Line + '_>> {
+        let twin = RedisTwin::new(&runtime, redis, story.policy.clone());
+        vec![Box::new(Compared::new(twin, story.policy.clone()))]
+    };
+    judge(&try_together(200, stories(160, 60), lines)[0]);
 }
 
 fn judge(tally: &Tally) {

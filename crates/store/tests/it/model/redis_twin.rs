@@ -6,13 +6,13 @@ use redis::{Commands, Connection};
 use ropeline_core::{Command, Outcome, Policy, Reply, Room, RoomId, RoomState, ServerId, View};
 use ropeline_store::{RedisOptions, RedisStore, RedisUrl, Store, StoreTime};
 use ropeline_testing::{
-    ManualClock, TestRedis,
+    ManualClock,
     line::{START, Violation},
 };
 use tokio::runtime::Runtime;
 
 use super::compared::{Loss, Reference, Settling, Twin};
-use crate::given::BOUNDS;
+use crate::{backing::Backing, given::BOUNDS};
 
 /// The keys of a room and what they hold, as Redis writes them down.
 pub(super) type Dump = Vec<(String, Vec<u8>)>;
@@ -29,9 +29,12 @@ pub(super) struct RedisTwin<'a> {
 
 impl<'a> RedisTwin<'a> {
     /// Whatever was in that Redis is gone.
-    pub(super) fn new(runtime: &'a Runtime, redis: &TestRedis, policy: Policy) -> Self {
+    pub(super) fn new(runtime: &'a Runtime, redis: &impl Backing, policy: Policy) -> Self {
         let url: RedisUrl = redis.url().parse().unwrap();
-        let mut connection = url.client().unwrap().get_connection().unwrap();
+        let mut connection = ::redis::Client::open(redis.direct())
+            .unwrap()
+            .get_connection()
+            .unwrap();
         let () = connection.flushall().unwrap();
         let clock = Arc::new(ManualClock::at(START));
         let time = Arc::clone(&clock);
