@@ -14,7 +14,7 @@ mod moving;
 mod nginx;
 mod nodes;
 mod outage;
-mod packaging;
+mod deploy;
 mod plan;
 mod process;
 mod proxy;

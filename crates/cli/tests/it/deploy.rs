@@ -1,12 +1,12 @@
-//! The files of `packaging/` agree with each other and with the program.
+//! The files of `deploy/` agree with each other and with the program.
 
 use std::{fs, path::PathBuf};
 
 use crate::Shell;
 
 fn path(name: &str) -> PathBuf {
-    let packaging = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging");
-    PathBuf::from(packaging).join(name)
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy");
+    PathBuf::from(files).join(name)
 }
 
 fn text(name: &str) -> String {
@@ -52,7 +52,7 @@ fn the_compose_file_mounts_what_the_image_reads() {
     for node in ["node-1", "node-2", "node-3"] {
         assert_eq!(compose.matches(&format!("{node}:{data}\n")).count(), 1);
     }
-    assert!(compose.contains("dockerfile: packaging/Dockerfile\n"));
+    assert!(compose.contains("dockerfile: deploy/Dockerfile\n"));
     assert!(compose.contains("./nginx-three-nodes.conf:"));
 }
 
