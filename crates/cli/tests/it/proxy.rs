@@ -20,7 +20,7 @@ const START_MAX: Duration = Duration::from_secs(10);
 /// A recipe of `deploy/` with other lines in the place of these.
 pub(crate) fn recipe(name: &str, changes: &[(impl AsRef<str>, String)]) -> String {
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy");
-    let recipe = fs::read_to_string(Path::new(packaging).join(name)).expect("the recipe is there");
+    let recipe = fs::read_to_string(Path::new(files).join(name)).expect("the recipe is there");
     changes.iter().fold(recipe, |recipe, (written, instead)| {
         let written = written.as_ref();
         assert_eq!(recipe.matches(written).count(), 1, "{written}");
