@@ -59,7 +59,7 @@ impl Inner {
         mut queue: mpsc::Receiver<Joining>,
     ) {
         let mut batch = Vec::new();
-        while queue.recv_many(&mut batch, JOINS_PER_CALL).await > 0 {
+        while gather(&mut queue, &mut batch, JOINS_PER_CALL).await {
             let (joiners, answers): (Vec<_>, Vec<_>) =
                 batch.drain(..).map(|one| (one.joiner, one.answer)).unzip();
             let joined = self.transit.join(&room, joiners).await;
@@ -76,7 +76,7 @@ impl Inner {
         mut queue: mpsc::Receiver<Asking>,
     ) {
         let mut batch = Vec::new();
-        while queue.recv_many(&mut batch, ASKS_PER_CALL).await > 0 {
+        while gather(&mut queue, &mut batch, ASKS_PER_CALL).await {
             let asking = std::mem::take(&mut batch);
             let standings = self.transit.hear(&room, &asking).await;
             let answers = asking.into_iter().map(|one| one.answer).collect();
@@ -101,6 +101,22 @@ impl Inner {
             }
         }
     }
+}
+
+/// Waits for requests and takes those that are there. Whoever is about to ask is let ask first, since one call with
+/// many costs little more than one with few. Says whether anybody asked; nobody does once the store is closed.
+async fn gather<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usize) -> bool {
+    let mut gathered = queue.recv_many(batch, most).await;
+    if gathered > 0 && gathered < most {
+        tokio::task::yield_now().await;
+        while gathered < most
+            && let Ok(one) = queue.try_recv()
+        {
+            batch.push(one);
+            gathered += 1;
+        }
+    }
+    gathered > 0
 }
 
 impl Transit {

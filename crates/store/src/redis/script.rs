@@ -1,5 +1,5 @@
-//! The scripts: one for each kind of transition, all beginning with the rules in `room.lua` and going on with those
-//! that it needs beside them. What it does not need it does not have, since Redis runs the whole text at each call.
+//! The scripts: one for each kind of transition, all beginning with `state.lua`, which describes them, and the rules
+//! that it needs. What it does not need it does not have, since Redis runs the whole text at each call.
 
 use std::sync::LazyLock;
 
@@ -28,8 +28,11 @@ macro_rules! scripts {
         $(
             pub(super) static $name: LazyLock<Script> = LazyLock::new(|| {
                 Script::new(concat!(
+                    include_str!("scripts/state.lua"),
+                    "\nreturn (function()\n",
                     include_str!("scripts/room.lua"),
                     $("\n", include_str!(concat!("scripts/", $file, ".lua")),)*
+                    "\nend)()\n",
                 ))
             });
         )*

@@ -6,7 +6,7 @@
 --        9 ... for each visitor: visitor, idempotency key or '', digest of the request or ''
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
 --        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that
-local NOTE, NOTE_TTL_S = KEYS[17], 600
+local NOTE, NOTE_TTL_S = KEYS[17], '600'
 -- A round of keys that is full ends early.
 local KEYS_MAX = 2000000
 
@@ -46,7 +46,7 @@ local function write()
     local marks = {}
     for from = written + 1, R.issued, 32 do
       local count, at = math.min(32, R.issued - from + 1), #marks
-      marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. count, from - R.base, 2 ^ count - 1
+      marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. count, text(from - R.base), text(2 ^ count - 1)
     end
     call('BITFIELD', round_key(0), unpack(marks))
   end
@@ -103,7 +103,7 @@ local function join(visitor, key, body)
   place = R.issued + 1
   R.issued, held[visitor], visible = place, place, true
   local at = #places
-  places[at + 1], places[at + 2] = place, visitor
+  places[at + 1], places[at + 2] = text(place), visitor
   waiting = waiting + 1
   return 'new', place
 end

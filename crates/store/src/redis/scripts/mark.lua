@@ -9,7 +9,7 @@ local bits, n = {}, 0
 for at = 8, #ARGV do
   local ordinal = tonumber(ARGV[at])
   if ordinal > R.head and ordinal <= R.issued then
-    bits[n + 1], bits[n + 2], bits[n + 3], bits[n + 4] = 'SET', 'u1', ordinal - R.base, 1
+    bits[n + 1], bits[n + 2], bits[n + 3], bits[n + 4] = 'SET', 'u1', text(ordinal - R.base), '1'
     n = n + 4
   elseif ordinal <= R.head and holds(ordinal) then
     mark(ordinal)

@@ -16,6 +16,7 @@ end
 local places, passes = call('ZMSCORE', PLACES, unpack(visitors)), call('ZMSCORE', ACTIVE, unpack(ordinals))
 local since = call('HMGET', SINCE, unpack(ordinals))
 local renewed, longer = {}, now + R.pass_ttl
+local longer_text = text(longer)
 for i = 1, #visitors do
   local expires_at = places[i] == ordinals[i] and tonumber(passes[i] or nil)
   if not expires_at or expires_at <= now then
@@ -25,8 +26,9 @@ for i = 1, #visitors do
     local until_then = longer
     if R.pass_max > 0 then until_then = math.min(longer, since[i] + R.pass_max) end
     if ARGV[5 + 3 * i] == 'renew' and until_then > expires_at then
-      renewed[#renewed + 1] = until_then
-      renewed[#renewed + 1] = ordinals[i]
+      local at = #renewed
+      renewed[at + 1] = until_then == longer and longer_text or text(until_then)
+      renewed[at + 2] = ordinals[i]
       expires_at = until_then
     end
     passes[i] = expires_at

@@ -9,11 +9,11 @@ local function end_many(ordinals, how)
   local base, set, from, at, ended = R.base, {}, 1, 0, #list
   for i = 1, #ordinals do
     local ordinal = ordinals[i]
-    set[at + 1], set[at + 2], set[at + 3], set[at + 4] = 'SET', 'u1', ordinal - base, 1
+    set[at + 1], set[at + 2], set[at + 3], set[at + 4] = 'SET', 'u1', text(ordinal - base), '1'
     at = at + 4
     list[ended + i] = text(ordinal)
     if ordinals[i + 1] ~= ordinal + 1 then
-      call('ZREMRANGEBYSCORE', PLACES, ordinals[from], ordinal)
+      call('ZREMRANGEBYSCORE', PLACES, text(ordinals[from]), text(ordinal))
       from = i + 1
     end
   end
@@ -115,19 +115,25 @@ local function admit()
     return ordinals, false
   end
 
-  -- Those who are not there yet in `there`, asked for in one round of presence.
+  -- Those who are not there yet in `there`, looked for in one round of presence. Those whose turn it is are mostly
+  -- neighbours, so the bitmap is read in stretches.
   local function look_round(key, ordinals, there)
-    local absent, ask, at = {}, {}, 0
+    local STRETCH = 64
+    local bytes, from, base = '', 0, R.base
     for i = 1, #ordinals do
       if not there[i] then
-        absent[#absent + 1] = i
-        ask[at + 1], ask[at + 2], ask[at + 3] = 'GET', 'u1', ordinals[i] - R.base
-        at = at + 3
+        local bit_no = ordinals[i] - base
+        local byte_no = math.floor(bit_no / 8)
+        if bytes == '' or byte_no >= from + STRETCH then
+          from = byte_no
+          bytes = call('GETRANGE', key, text(from), text(from + STRETCH - 1))
+          -- Nobody was heard of from here on.
+          if bytes == '' then return end
+        end
+        local byte = string.byte(bytes, byte_no - from + 1) or 0
+        there[i] = bit.band(byte, bit.rshift(128, bit_no % 8)) ~= 0
       end
     end
-    if #absent == 0 then return end
-    local bits = call('BITFIELD_RO', key, unpack(ask))
-    for j = 1, #absent do there[absent[j]] = bits[j] == 1 end
   end
 
   -- Splits ordinals into those who are there and those who are not.

@@ -1,6 +1,7 @@
 //! What only a store on Redis can get wrong, on real servers.
 
 mod forgetful;
+mod news;
 mod nodes;
 mod proxy;
 mod scripts;
