@@ -18,6 +18,8 @@ pub(super) const QUEUE_MAX: usize = 65_536;
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
+/// How often others are let go first before a call is made.
+const TURNS_MAX: u32 = 4;
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
@@ -103,20 +105,24 @@ impl Inner {
     }
 }
 
-/// Waits for requests and takes those that are there. Whoever is about to ask is let ask first, since one call with
-/// many costs little more than one with few. Says whether anybody asked; nobody does once the store is closed.
+/// Waits for requests and takes those that are there. One call with many costs little more than one with few, so as
+/// long as others ask meanwhile, whoever is about to ask is let ask first. Says whether anybody asked; nobody does
+/// once the store is closed.
 async fn gather<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usize) -> bool {
-    let mut gathered = queue.recv_many(batch, most).await;
-    if gathered > 0 && gathered < most {
+    queue.recv_many(batch, most).await;
+    for _ in 0..TURNS_MAX {
+        let before = batch.len();
         tokio::task::yield_now().await;
-        while gathered < most
+        while batch.len() < most
             && let Ok(one) = queue.try_recv()
         {
             batch.push(one);
-            gathered += 1;
+        }
+        if batch.len() == before {
+            break;
         }
     }
-    gathered > 0
+    !batch.is_empty()
 }
 
 impl Transit {

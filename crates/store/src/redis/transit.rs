@@ -213,8 +213,7 @@ impl Transit {
         match answer.status {
             Status::Ok => {
                 let known = call.known.as_deref();
-                let news = known.map(|known| Looked::of_news(&mut answer, known, to));
-                let news = news.transpose()?.flatten();
+                let news = known.and_then(|known| Looked::of_news(&mut answer, known, to).ok()?);
                 self.take_in(room, answer.version, news, Asked { from, to })
                     .await;
                 Ok(Some(answer))
