@@ -67,7 +67,7 @@ async fn while_redis_is_frozen_joins_are_refused_and_all_resumes_by_itself() {
     join(&store, &room, "ann").await.unwrap();
     redis.freeze();
     until("the outage is noticed", async || {
-        store.health() != Health::Up
+        store.health_of(&room) != Health::Up
     })
     .await;
     let refused = join(&store, &room, "bob").await;
