@@ -246,9 +246,13 @@ impl Inner {
                 () = self.stopping.cancelled() => return,
                 () = tokio::time::sleep(LOOK_FOR_ROOMS) => {}
             }
+            // In a Cluster the list may be away while rooms are not: then only rooms of other nodes are not heard of.
             match self.find_rooms().await {
                 Ok(()) => self.note_up(&self.list_away),
-                Err(failed) => self.note_down(&self.list_away, &failed.into()),
+                Err(failed) if self.rooms.load().is_empty() => {
+                    self.note_down(&self.list_away, &failed.into());
+                }
+                Err(failed) => tracing::debug!(?failed, "the list of rooms cannot be read"),
             }
         }
     }
@@ -302,11 +306,13 @@ impl Inner {
         }
     }
 
-    /// Why some room, or the list of them, cannot be reached, if so.
+    /// Why some room cannot be reached, if so; without any, the list of them.
     fn away(&self) -> Option<Arc<str>> {
         let rooms = self.rooms.load();
-        let away = rooms.values().find_map(|room| room.away.reason());
-        away.or_else(|| self.list_away.reason())
+        if rooms.is_empty() {
+            return self.list_away.reason();
+        }
+        rooms.values().find_map(|room| room.away.reason())
     }
 }
 
