@@ -30,6 +30,8 @@ fn wrongly_ended<'h>(
     records.find_map(|&record| {
         let fine = match record.state() {
             _ if record.op == Op::Leave => true,
+            // An operator is not told how it ended.
+            Some(State::Gone) if record.op == Op::Find => evidence.may_be_over(story, record.t1),
             Some(State::Gone) => evidence.may_be_gone(story, record.t1),
             Some(State::Done) => evidence.may_be_done(story, record.t1),
             Some(State::Waiting | State::Inside) => true,

@@ -78,6 +78,22 @@ fn lost() -> Vec<Case> {
         },
         Case {
             rule: Rule::W1,
+            how: "an operator does not find who has a place and never asked for it",
+            wrong: ann().found("ann", 20..30, gone()),
+            right: ann().found("ann", 20..30, only(State::Waiting)),
+        },
+        Case {
+            rule: Rule::W1,
+            how: "an operator's question makes nobody present",
+            wrong: absent()
+                .found("ann", 9_000..9_010, only(State::Waiting))
+                .found("ann", 14_000..14_010, gone()),
+            right: absent()
+                .found("ann", 9_000..9_010, only(State::Waiting))
+                .found("ann", 15_000..15_010, gone()),
+        },
+        Case {
+            rule: Rule::W1,
             how: "nobody knows at the end what became of a place",
             wrong: ann().drained_at(50),
             right: ann().drained_at(50).polled("ann", 60..70, waiting(1, 1)),
@@ -117,6 +133,12 @@ fn doubled() -> Vec<Case> {
                 .joined("ann", 0..10, waiting(1, 1))
                 .joined("bob", 20..30, waiting(2, 2))
                 .polled("ann", 40..50, waiting(1, 1)),
+        },
+        Case {
+            rule: Rule::W2,
+            how: "an operator finds a user at another place than their own",
+            wrong: ann().found("ann", 20..30, waiting(2, 2)),
+            right: ann().found("ann", 20..30, waiting(1, 1)),
         },
     ]
 }
