@@ -5,6 +5,7 @@ mod counter;
 mod crash;
 mod crowd;
 mod disk_full;
+mod failover;
 mod health;
 mod import;
 mod liar;
