@@ -159,7 +159,7 @@ pub(super) fn owner_cut_off(cluster: &mut TestCluster, witness: &Witness<'_>) {
     let rest = (0..cluster.count()).filter(|&server| server != old);
     let rest: Vec<_> = rest.map(|server| cluster.ip(server)).collect();
     let (with_owner, others) = witness.groups.split_at(1);
-    witness.replaced_and_held(|| {
+    witness.divided(|| {
         let inside = Side::from(&[cluster.ip(old)]).and_groups(with_owner);
         let outside = Side::from(&rest[..]).and_groups(others);
         let cut = Cut::between(inside, outside);

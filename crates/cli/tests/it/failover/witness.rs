@@ -24,6 +24,13 @@ impl Witness<'_> {
         self.during(Kind::Forgot, how);
     }
 
+    /// As [`Witness::replaced_and_held`], while some nodes know only the server that is replaced.
+    pub(crate) fn divided(&self, how: impl FnOnce()) {
+        self.crowd.fault(Kind::Divided, Target::Store, Turn::On);
+        self.replaced_and_held(how);
+        self.crowd.fault(Kind::Divided, Target::Store, Turn::Off);
+    }
+
     /// As [`Witness::replaced`], and nodes may know of places that were never acknowledged, which the line waits for.
     pub(crate) fn replaced_and_held(&self, how: impl FnOnce()) {
         self.crowd.fault(Kind::Held, Target::Store, Turn::On);
