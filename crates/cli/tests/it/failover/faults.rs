@@ -94,7 +94,7 @@ pub(super) fn replication_held_back(group: &mut TestSentinels, witness: &Witness
     let old = group.master();
     let others = (0..group.count()).filter(|&server| server != old);
     let others: Vec<_> = others.map(|server| group.ip(server)).collect();
-    witness.replaced_and_held(|| {
+    witness.replaced(|| {
         let cut = Cut::between(&[group.ip(old)], &others[..]);
         thread::sleep(HELD_BACK);
         group.kill(old);

@@ -18,23 +18,19 @@ pub(crate) struct Witness<'a> {
 }
 
 impl Witness<'_> {
-    /// Another server takes over without what the last one did not pass on. Whoever was inside may be back at the door;
-    /// but an acknowledged place is not forgotten.
+    /// Another server takes over without what the last one did not pass on. Whoever was inside may be back at the door,
+    /// and nodes may know of places that were never acknowledged, which the line then waits for. But an acknowledged
+    /// place is not forgotten.
     pub(crate) fn replaced(&self, how: impl FnOnce()) {
+        self.crowd.fault(Kind::Held, Target::Store, Turn::On);
         self.during(Kind::Forgot, how);
     }
 
-    /// As [`Witness::replaced_and_held`], while some nodes know only the server that is replaced.
+    /// As [`Witness::replaced`], while some nodes know only the server that is replaced.
     pub(crate) fn divided(&self, how: impl FnOnce()) {
         self.crowd.fault(Kind::Divided, Target::Store, Turn::On);
-        self.replaced_and_held(how);
-        self.crowd.fault(Kind::Divided, Target::Store, Turn::Off);
-    }
-
-    /// As [`Witness::replaced`], and nodes may know of places that were never acknowledged, which the line waits for.
-    pub(crate) fn replaced_and_held(&self, how: impl FnOnce()) {
-        self.crowd.fault(Kind::Held, Target::Store, Turn::On);
         self.replaced(how);
+        self.crowd.fault(Kind::Divided, Target::Store, Turn::Off);
     }
 
     /// The store is away for a moment, and nothing at all is forgotten.
