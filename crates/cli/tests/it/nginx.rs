@@ -1,4 +1,4 @@
-//! The nginx recipe of `packaging/`, with a real nginx between visitors, Ropeline and a service.
+//! The nginx recipe of `deploy/`, with a real nginx between visitors, Ropeline and a service.
 
 use std::{net::SocketAddr, time::Duration};
 

@@ -1,4 +1,4 @@
-//! nginx with a recipe of `packaging/`, and a service behind it.
+//! nginx with a recipe of `deploy/`, and a service behind it.
 
 use std::{
     fs,
@@ -17,10 +17,10 @@ use crate::{process::Leashed, wait::until};
 /// nginx that does not listen by then never will.
 const START_MAX: Duration = Duration::from_secs(10);
 
-/// A recipe of `packaging/` with other lines in the place of these.
+/// A recipe of `deploy/` with other lines in the place of these.
 pub(crate) fn recipe(name: &str, changes: &[(impl AsRef<str>, String)]) -> String {
-    let packaging = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging");
-    let recipe = fs::read_to_string(Path::new(packaging).join(name)).expect("the recipe is there");
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy");
+    let recipe = fs::read_to_string(Path::new(files).join(name)).expect("the recipe is there");
     changes.iter().fold(recipe, |recipe, (written, instead)| {
         let written = written.as_ref();
         assert_eq!(recipe.matches(written).count(), 1, "{written}");

@@ -1,4 +1,4 @@
-//! The example of `packaging/` with three nodes: a real nginx before real nodes on a real Redis.
+//! The example of `deploy/` with three nodes: a real nginx before real nodes on a real Redis.
 
 use std::{
     io::Read,

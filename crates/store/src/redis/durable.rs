@@ -83,7 +83,7 @@ impl Durable {
     /// Runs a script over a connection that only writers have. Where too few replicas have confirmed, it may have
     /// been done all the same.
     pub(super) async fn run(&self, link: &Link, call: &Call) -> Result<Value, Failed> {
-        if self.rule == Durability::Master {
+        if self.rule == Durability::Master || call.requests == 0 {
             return Ok(link.run_with(call, None).await?.answer);
         }
         let known = self.expected(link, call).await?;
@@ -153,8 +153,10 @@ impl Durable {
         if !self.takes_without(known) {
             return Err(too_few(0, 1));
         }
-        self.unreplicated
-            .fetch_add(call.requests, Ordering::Relaxed);
+        if has_done(&sent.answer) {
+            self.unreplicated
+                .fetch_add(call.requests, Ordering::Relaxed);
+        }
         Ok(sent.answer)
     }
 
@@ -197,6 +199,15 @@ fn confirmations(sent: &Sent) -> Result<u32, Failed> {
     let said = sent.behind.first().cloned().unwrap_or(Value::Nil);
     let count = u32::from_redis_value(said.extract_error()?);
     Ok(count.map_err(redis::RedisError::from)?)
+}
+
+/// Whether a script has done what it was called for: one that is held, or fenced off, is called again.
+fn has_done(answer: &Value) -> bool {
+    let status = match answer {
+        Value::Array(values) => values.first(),
+        _ => None,
+    };
+    matches!(status, Some(Value::BulkString(word)) if word == b"ok")
 }
 
 fn too_few(confirmed: u32, wanted: u32) -> Failed {

@@ -8,7 +8,7 @@ use ropeline_core::{
 };
 
 use super::{
-    keys::RoomKeys,
+    room::RoomNode,
     script::{self, Script},
     slot::Slot,
     wire::{Answer, Status, Unreadable, Written, millis, state_word},
@@ -22,14 +22,17 @@ pub(super) struct Call {
     pub(super) command: Cmd,
     /// Where all of its keys are.
     pub(super) slot: Slot,
-    /// How many requests it answers.
+    /// How many requests it answers for which something may be written.
     pub(super) requests: u64,
+    /// What the node showed when the call was made, which the answer's news build on.
+    pub(super) known: Option<Arc<View>>,
 }
 
-/// What every call begins with: the room's keys, the clock of a test if there is one, and the bounds.
+/// What every call begins with: the room's keys, the clock of a test if there is one, the bounds, and what the node
+/// shows of the room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caller<'a> {
-    pub(super) keys: &'a RoomKeys,
+    pub(super) room: &'a RoomNode,
     pub(super) clock: Option<Timestamp>,
     pub(super) bounds: Bounds,
     /// Of this node's batches and words; the same when one is sent again.
@@ -38,11 +41,20 @@ pub(super) struct Caller<'a> {
 
 impl Caller<'_> {
     fn call(&self, script: &'static Script) -> Call {
-        self.noted(script, None)
+        self.knowing(script, None, self.room.view())
     }
 
-    fn noted(&self, script: &'static Script, note: Option<&str>) -> Call {
-        let keys = self.keys.parts();
+    fn noted(&self, script: &'static Script, note: &str) -> Call {
+        self.knowing(script, Some(note), self.room.view())
+    }
+
+    fn knowing(
+        &self,
+        script: &'static Script,
+        note: Option<&str>,
+        known: Option<Arc<View>>,
+    ) -> Call {
+        let keys = self.room.keys.parts();
         let mut command = redis::cmd("EVALSHA");
         command
             .arg(script.digest())
@@ -56,10 +68,18 @@ impl Caller<'_> {
             .arg(self.bounds.look_max)
             .arg(self.bounds.base_trail)
             .arg(self.bounds.base_step);
+        match known.as_ref().map(|view| &view.header) {
+            Some(header) => command
+                .arg(header.version)
+                .arg(header.epoch.0)
+                .arg(&*header.server.0),
+            None => command.arg(-1).arg(0).arg(""),
+        };
         Call {
             script,
             command,
-            slot: self.keys.slot(),
+            known,
+            slot: self.room.keys.slot(),
             requests: 1,
         }
     }
@@ -95,7 +115,7 @@ impl Caller<'_> {
             }
             Command::Import { rows, grace } => {
                 let call = self.call(&script::IMPORT).with(millis(*grace));
-                rows.iter().fold(call.with(rows.len()), Call::written)
+                rows.iter().fold(call, Call::written)
             }
             Command::Create { policy, digest } => {
                 self.create(policy, digest.as_deref(), Duration::ZERO)
@@ -104,9 +124,8 @@ impl Caller<'_> {
     }
 
     fn join(&self, joiners: &[Joiner]) -> Call {
-        let call = self.noted(&script::JOIN, Some(self.keys.joins()));
-        let call = call.with(self.number).with(joiners.len());
-        let call = joiners.iter().fold(call, Call::written);
+        let call = self.noted(&script::JOIN, self.room.keys.joins());
+        let call = joiners.iter().fold(call.with(self.number), Call::written);
         Call {
             requests: joiners.len() as u64,
             ..call
@@ -118,11 +137,8 @@ impl Caller<'_> {
     }
 
     /// Holders who ask, each in their own way: `renew` or `ask`.
-    pub(super) fn hear_all<'h>(
-        &self,
-        asking: impl ExactSizeIterator<Item = (&'h str, &'h Holder)>,
-    ) -> Call {
-        let call = self.call(&script::RENEW).with(asking.len());
+    pub(super) fn hear_all<'h>(&self, asking: impl Iterator<Item = (&'h str, &'h Holder)>) -> Call {
+        let call = self.call(&script::RENEW);
         asking.fold(call, |call, (kind, holder)| call.with(kind).written(holder))
     }
 
@@ -131,7 +147,7 @@ impl Caller<'_> {
     }
 
     fn word(&self, word: &str) -> Call {
-        let call = self.noted(&script::OPERATE, Some(self.keys.words()));
+        let call = self.noted(&script::OPERATE, self.room.keys.words());
         call.with(self.number).with(word)
     }
 
@@ -140,20 +156,13 @@ impl Caller<'_> {
         call.with(digest.unwrap_or_default()).with(millis(hold))
     }
 
-    /// What a view of this version, epoch and server needs; without one, everything.
-    pub(super) fn look(&self, known: Option<&View>) -> Call {
-        let call = self.call(&script::LOOK);
-        match known.map(|view| &view.header) {
-            Some(header) => call
-                .with(header.version)
-                .with(header.epoch.0)
-                .with(&*header.server.0),
-            None => call.with(-1).with(0).with(""),
-        }
+    /// What a view needs to be as new as the store; without one, everything.
+    pub(super) fn look(&self, known: Option<Arc<View>>) -> Call {
+        self.knowing(&script::LOOK, None, known).reading()
     }
 
     pub(super) fn find(&self, visitor: &str) -> Call {
-        self.call(&script::FIND).with(visitor)
+        self.call(&script::FIND).with(visitor).reading()
     }
 
     /// Freezes a room, or with no reason lets it go on.
@@ -212,6 +221,12 @@ impl Caller<'_> {
 }
 
 impl Call {
+    /// A call that writes nothing.
+    fn reading(mut self) -> Self {
+        self.requests = 0;
+        self
+    }
+
     fn with(mut self, argument: impl redis::ToRedisArgs) -> Self {
         self.command.arg(argument);
         self

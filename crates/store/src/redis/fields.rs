@@ -7,7 +7,7 @@ use ropeline_core::{
     Tick, Timestamp,
 };
 
-use super::wire::{Read, Unreadable, millis, state_word};
+use super::wire::{Read, Unreadable, Values, millis, state_word};
 
 /// The fields of a room's hash.
 #[derive(Debug)]
@@ -130,6 +130,46 @@ impl Fields {
             stayed_ms: self.number("stayed_ms")?,
         })
     }
+}
+
+/// Takes in what may change without another version: the fields that `news` in `room.lua` calls `EVER`.
+pub(super) fn amend_rounds(header: &mut Header, news: &mut Values) -> Read<()> {
+    header.tick = Tick {
+        start: news.time()?,
+        admitted: news.number()?,
+        extra: news.number()?,
+    };
+    for round in [&mut header.presence, &mut header.keys] {
+        *round = Round {
+            number: news.number()?,
+            started: news.time()?,
+        };
+    }
+    Ok(())
+}
+
+/// And what only changes with one: the fields that are `THEN` there.
+pub(super) fn amend_numbers(header: &mut Header, news: &mut Values) -> Read<()> {
+    (header.floor, header.base) = (news.ordinal()?, news.ordinal()?);
+    let lost = (news.maybe_number()?, news.maybe_number()?);
+    header.lost = lost.0.zip(lost.1).map(|(after, until)| LostRange {
+        after: Ordinal(after),
+        until: Timestamp(until),
+    });
+    (header.joins_held_until, header.imported_until) = (news.time()?, news.time()?);
+    header.counters = Counters {
+        admitted: news.number()?,
+        departed: news.number()?,
+        expired: news.number()?,
+        finished: news.number()?,
+        left: news.number()?,
+        revoked: news.number()?,
+        stepped_over: news.number()?,
+        missed: news.number()?,
+        restored: news.number()?,
+        stayed_ms: news.number()?,
+    };
+    Ok(())
 }
 
 /// The hash of a room that comes from another store, but for what its new server says of itself.

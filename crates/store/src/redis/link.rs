@@ -210,7 +210,7 @@ impl Link {
             }
             Unsent::Lost(lost) => Failed::Unknown(lost.into()),
             // It may be another one's turn in a moment.
-            Unsent::Failed { error, .. } if !self.servers.is_fixed() && is_elsewhere(&error) => {
+            Unsent::Failed { error, .. } if !self.servers.is_fixed() && is_passing(&error) => {
                 Failed::Unknown(unavailable(&error))
             }
             Unsent::Failed { error, .. } => error.into(),
@@ -228,6 +228,11 @@ impl Redirect {
             _ => Some(Self::Moved(to)),
         }
     }
+}
+
+/// Whether a group of servers may get over it by itself.
+fn is_passing(error: &RedisError) -> bool {
+    is_elsewhere(error) || error.code() == Some("NOREPLICAS")
 }
 
 fn load_command(script: &Script) -> Cmd {

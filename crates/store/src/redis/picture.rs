@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use ropeline_core::{Bits, Header, Pace, RoomClock, Timestamp, View};
 
-use super::wire::{Answer, Unreadable};
+use super::{
+    fields,
+    wire::{Answer, Read, Values},
+};
 
 /// A picture of a room at one version.
 #[derive(Debug)]
@@ -19,8 +22,9 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// The picture after an answer; `None` if that is older than what is known. What ended stays ended, so an
-    /// answer may be laid over any picture of the same epoch between the version that was asked about and its own.
+    /// The picture after an answer; `None` if that is older than what is known, or builds on what is not. What ended
+    /// stays ended, so an answer may be laid over any picture of the same epoch between the version that was asked
+    /// about and its own.
     pub(super) fn after(
         old: Option<&Self>,
         looked: &Looked,
@@ -28,7 +32,7 @@ impl Picture {
         aside: &[u64],
         pace: &mut Pace,
     ) -> Option<Self> {
-        if old.is_some_and(|old| old.is_newer_than(looked, asked)) {
+        if old.is_some_and(|old| old.is_newer_than(looked, asked)) || !looked.builds_on(old) {
             return None;
         }
         let mut view = looked.view();
@@ -64,9 +68,7 @@ impl Picture {
 
     fn is_newer_than(&self, looked: &Looked, asked: Asked) -> bool {
         let (known, header) = (&self.view.header, &looked.header);
-        let older = (header.epoch, header.version, asked.from)
-            < (known.epoch, known.version, self.fresh_at);
-        older || (header.epoch != known.epoch && !looked.is_snapshot())
+        (header.epoch, header.version, asked.from) < (known.epoch, known.version, self.fresh_at)
     }
 }
 
@@ -93,16 +95,19 @@ impl Asked {
     }
 }
 
-/// What `look.lua` says.
+/// What `look.lua` says, or the news of another script.
 #[derive(Debug)]
 pub(super) struct Looked {
-    run_id: String,
+    /// The server that it runs on; `None` if that is the one which has written it.
+    run_id: Option<String>,
     pub(super) header: Header,
     as_of: Timestamp,
     inside: u64,
     aside: u64,
     door: u64,
     next_due: Option<Timestamp>,
+    /// The version that was asked about.
+    from: u64,
     since: Since,
 }
 
@@ -121,8 +126,18 @@ enum Since {
     },
 }
 
+impl Since {
+    fn log(what: &mut Values) -> Read<Self> {
+        Ok(Self::Log {
+            gone: what.ordinals()?,
+            done: what.ordinals()?,
+            set_aside: what.ordinals()?,
+        })
+    }
+}
+
 impl Looked {
-    pub(super) fn read(answer: Answer, clock: Timestamp) -> Result<Self, Unreadable> {
+    pub(super) fn read(answer: Answer, known: Option<&View>, clock: Timestamp) -> Read<Self> {
         let (as_of, mut rest) = (answer.now, answer.rest);
         let run_id = rest.text()?;
         let header = rest.header(as_of, clock)?;
@@ -130,34 +145,74 @@ impl Looked {
         let next_due = rest.maybe_number()?.map(Timestamp);
         let how = rest.text()?;
         let mut what = rest.list()?;
-        let base = header.base.0;
         let since = match how.as_str() {
             "same" => Since::Same,
-            "log" => Since::Log {
-                gone: what.ordinals()?,
-                done: what.ordinals()?,
-                set_aside: what.ordinals()?,
-            },
+            "log" => Since::log(&mut what)?,
             _ => Since::Snapshot {
-                gone: Bits::from_bitmap(base, &what.bytes()?),
-                done: Bits::from_bitmap(base, &what.bytes()?),
+                gone: Bits::from_bitmap(header.base.0, &what.bytes()?),
+                done: Bits::from_bitmap(header.base.0, &what.bytes()?),
             },
         };
         Ok(Self {
-            run_id,
+            run_id: Some(run_id),
             header,
             as_of,
             inside,
             aside,
             door,
             next_due,
+            from: known.map_or(0, |known| known.header.version),
             since,
         })
     }
 
+    /// The room after a call, given what was known when it was made. `None` if that is not enough.
+    pub(super) fn of_news(
+        answer: &mut Answer,
+        known: &View,
+        clock: Timestamp,
+    ) -> Read<Option<Self>> {
+        let (as_of, news) = (answer.now, &mut answer.news);
+        if news.is_empty() {
+            return Ok(None);
+        }
+        let mut header = known.header.clone();
+        (header.version, header.head, header.issued) = (answer.version, answer.head, answer.issued);
+        header.clock = RoomClock::heard(as_of, clock);
+        fields::amend_rounds(&mut header, news)?;
+        let mut looked = Self {
+            run_id: None,
+            header,
+            as_of,
+            inside: known.inside,
+            aside: known.aside,
+            door: known.door,
+            next_due: news.maybe_number()?.map(Timestamp),
+            from: known.header.version,
+            since: Since::Same,
+        };
+        if !news.is_empty() {
+            fields::amend_numbers(&mut looked.header, news)?;
+            (looked.inside, looked.aside) = (news.number()?, news.number()?);
+            looked.door = news.number()?;
+            looked.since = Since::log(news)?;
+        }
+        Ok(Some(looked))
+    }
+
+    /// Whether this can be laid over a picture.
+    fn builds_on(&self, old: Option<&Picture>) -> bool {
+        let builds_on = |old: &Picture| {
+            let known = &old.view.header;
+            known.epoch == self.header.epoch && known.version >= self.from
+        };
+        self.is_snapshot() || old.is_some_and(builds_on)
+    }
+
     /// Whether the room was last written on another server than it runs on.
     pub(super) fn is_fenced(&self) -> bool {
-        !self.header.server.0.starts_with(&*self.run_id)
+        let run_id = self.run_id.as_deref();
+        run_id.is_some_and(|run_id| !self.header.server.0.starts_with(run_id))
     }
 
     pub(super) fn is_snapshot(&self) -> bool {

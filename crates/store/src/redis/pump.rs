@@ -18,6 +18,8 @@ pub(super) const QUEUE_MAX: usize = 65_536;
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
+/// How often others are let go first before a call is made.
+const TURNS_MAX: u32 = 4;
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
@@ -59,7 +61,7 @@ impl Inner {
         mut queue: mpsc::Receiver<Joining>,
     ) {
         let mut batch = Vec::new();
-        while queue.recv_many(&mut batch, JOINS_PER_CALL).await > 0 {
+        while gather(&mut queue, &mut batch, JOINS_PER_CALL).await {
             let (joiners, answers): (Vec<_>, Vec<_>) =
                 batch.drain(..).map(|one| (one.joiner, one.answer)).unzip();
             let joined = self.transit.join(&room, joiners).await;
@@ -76,7 +78,7 @@ impl Inner {
         mut queue: mpsc::Receiver<Asking>,
     ) {
         let mut batch = Vec::new();
-        while queue.recv_many(&mut batch, ASKS_PER_CALL).await > 0 {
+        while gather(&mut queue, &mut batch, ASKS_PER_CALL).await {
             let asking = std::mem::take(&mut batch);
             let standings = self.transit.hear(&room, &asking).await;
             let answers = asking.into_iter().map(|one| one.answer).collect();
@@ -101,6 +103,26 @@ impl Inner {
             }
         }
     }
+}
+
+/// Waits for requests and takes those that are there. One call with many costs little more than one with few, so as
+/// long as others ask meanwhile, whoever is about to ask is let ask first. Says whether anybody asked; nobody does
+/// once the store is closed.
+async fn gather<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usize) -> bool {
+    queue.recv_many(batch, most).await;
+    for _ in 0..TURNS_MAX {
+        let before = batch.len();
+        tokio::task::yield_now().await;
+        while batch.len() < most
+            && let Ok(one) = queue.try_recv()
+        {
+            batch.push(one);
+        }
+        if batch.len() == before {
+            break;
+        }
+    }
+    !batch.is_empty()
 }
 
 impl Transit {

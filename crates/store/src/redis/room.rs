@@ -140,6 +140,16 @@ impl RoomNode {
         *lock(&self.marks) = Marks::default();
     }
 
+    /// Shows a picture that was known before.
+    pub(super) fn recall(&self, view: &Arc<View>, fresh_at: Timestamp) {
+        self.picture.store(Some(Arc::new(Picture {
+            view: Arc::clone(view),
+            fresh_at,
+            next_due: None,
+            set_aside: Bits::default(),
+        })));
+    }
+
     /// Puts a picture in the place of an older one.
     pub(super) fn publish(&self, looked: &Looked, asked: Asked, aside: &[u64]) {
         let mut pace = lock(&self.pace);

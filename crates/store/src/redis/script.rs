@@ -1,4 +1,5 @@
-//! The scripts: one for each kind of transition, all beginning with the rules in `room.lua`.
+//! The scripts: one for each kind of transition, all beginning with `state.lua`, which describes them, and the rules
+//! that it needs. What it does not need it does not have, since Redis runs the whole text at each call.
 
 use std::sync::LazyLock;
 
@@ -23,14 +24,15 @@ impl Script {
 }
 
 macro_rules! scripts {
-    ($($(#[$doc:meta])* $name:ident = $file:literal;)*) => {
+    ($($name:ident = $($file:literal)*;)*) => {
         $(
-            $(#[$doc])*
             pub(super) static $name: LazyLock<Script> = LazyLock::new(|| {
                 Script::new(concat!(
+                    include_str!("scripts/state.lua"),
+                    "\nreturn (function()\n",
                     include_str!("scripts/room.lua"),
-                    "\n",
-                    include_str!(concat!("scripts/", $file, ".lua")),
+                    $("\n", include_str!(concat!("scripts/", $file, ".lua")),)*
+                    "\nend)()\n",
                 ))
             });
         )*
@@ -42,18 +44,18 @@ macro_rules! scripts {
 }
 
 scripts! {
-    JOIN = "join";
-    RENEW = "renew";
-    MARK = "mark";
-    DEPART = "depart";
-    SETTLE = "settle";
-    OPERATE = "operate";
-    CREATE = "create";
-    MERGE = "merge";
-    RESTORE = "restore";
-    LOOK = "look";
-    FIND = "find";
+    JOIN = "settling" "places" "join";
+    RENEW = "settling" "places" "renew";
+    MARK = "settling" "places" "mark";
+    DEPART = "settling" "places" "depart";
+    SETTLE = "settling" "settle";
+    OPERATE = "settling" "whole" "operate";
+    CREATE = "server" "settling" "whole" "create";
+    MERGE = "server" "settling" "places" "whole" "merge";
+    RESTORE = "server" "settling" "whole" "restore";
+    LOOK = "server" "look";
+    FIND = "places" "find";
     FREEZE = "freeze";
-    ADOPT = "adopt";
-    IMPORT = "import";
+    ADOPT = "server" "adopt";
+    IMPORT = "settling" "places" "import";
 }

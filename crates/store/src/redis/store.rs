@@ -16,6 +16,7 @@ use super::{
     RedisStore, StoreTime,
     durable::Durable,
     encode::{Caller, Done},
+    picture::{Asked, Looked},
     pump::{Asking, How, Joining},
     room::RoomNode,
     transit::{Failed, Known, Transit},
@@ -248,6 +249,33 @@ impl RedisStore {
                 return Ok(Done::read(&command, answer).map_err(Failed::from)?.outcome);
             }
         }
+    }
+
+    /// As [`RedisStore::apply`], on a node that shows `known`, and what it shows then; `None` if the answer does not
+    /// say enough to show it.
+    #[doc(hidden)]
+    pub async fn apply_knowing(
+        &self,
+        room: &RoomId,
+        known: &Arc<View>,
+        command: Command,
+    ) -> Result<(Outcome, Option<Arc<View>>), StoreError> {
+        let room = self.untended(room);
+        let transit = &self.inner.transit;
+        let now = transit.clock.now();
+        room.recall(known, now);
+        let call = transit.caller(&room).transition(&command);
+        let mut answer = Transit::run(&transit.writer, &call).await?;
+        let news = Looked::of_news(&mut answer, known, now).map_err(Failed::from)?;
+        if let Some(news) = &news {
+            let asked = Asked { from: now, to: now };
+            room.publish(news, asked, &[]);
+        }
+        if answer.status == Status::Again {
+            return Ok((self.apply(&room.name, command).await?, None));
+        }
+        let done = Done::read(&command, answer).map_err(Failed::from)?;
+        Ok((done.outcome, news.and_then(|_| room.view())))
     }
 
     /// The room as Redis has it, for tests that compare it with core's.

@@ -127,7 +127,7 @@ impl Transit {
             StoreTime::Given => Some(self.clock.now()),
         };
         Caller {
-            keys: &room.keys,
+            room,
             clock,
             bounds: self.bounds,
             number: self.numbers.fetch_add(1, Ordering::Relaxed),
@@ -149,14 +149,15 @@ impl Transit {
             Known::Picture => room.view(),
             Known::Nothing => None,
         };
-        let call = self.caller(room).look(view.as_deref());
+        let call = self.caller(room).look(view);
         let from = self.clock.now();
         let answer = Self::run(link, &call).await?;
         let to = self.clock.now();
         if answer.status == Status::Missing {
             return Ok(None);
         }
-        Ok(Some((Looked::read(answer, to)?, Asked { from, to })))
+        let looked = Looked::read(answer, call.known.as_deref(), to)?;
+        Ok(Some((looked, Asked { from, to })))
     }
 
     /// Carries out a command and follows the room up to it. A lost answer is asked for again; the scripts make
@@ -218,13 +219,15 @@ impl Transit {
         room: &RoomNode,
         call: &Call,
     ) -> Result<Option<Answer>, Failed> {
-        // The look goes out behind the call on the same connection, so its answer shows what the call did.
-        let (answer, looked) =
-            tokio::join!(Self::run(link, call), self.look(link, room, Known::Picture));
-        let answer = answer?;
+        let from = self.clock.now();
+        let mut answer = Self::run(link, call).await?;
+        let to = self.clock.now();
         match answer.status {
             Status::Ok => {
-                self.take_in(room, &answer, looked).await;
+                let known = call.known.as_deref();
+                let news = known.and_then(|known| Looked::of_news(&mut answer, known, to).ok()?);
+                self.take_in(room, answer.version, news, Asked { from, to })
+                    .await;
                 Ok(Some(answer))
             }
             Status::Held(wait) => {
@@ -241,19 +244,14 @@ impl Transit {
         }
     }
 
-    /// Shows what a call did before it is answered.
-    async fn take_in(
-        &self,
-        room: &RoomNode,
-        answer: &Answer,
-        looked: Result<Option<(Looked, Asked)>, Failed>,
-    ) {
-        if let Ok(Some((looked, asked))) = looked
-            && !room.must_merge(&looked)
-        {
-            self.show(room, looked, asked).await;
+    /// Shows what a call did before it is answered: from its news, if the picture is one that they build on, or else
+    /// by looking.
+    async fn take_in(&self, room: &RoomNode, version: u64, news: Option<Looked>, asked: Asked) {
+        let news = news.filter(|news| !room.must_merge(news));
+        if let Some(news) = &news {
+            room.publish(news, asked, &[]);
         }
-        if room.version() < answer.version {
+        if news.is_none() || room.version() < version {
             self.follow(room).await.ok();
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct Answer {
     pub(super) head: Ordinal,
     pub(super) issued: Ordinal,
     pub(super) now: Timestamp,
+    /// What a picture needs to show what was done; empty if it has to be looked at.
+    pub(super) news: Values,
     pub(super) rest: Values,
 }
 
@@ -49,6 +51,7 @@ impl Answer {
         let (more, version) = (rest.number()? == 1, rest.number()?);
         let (head, issued) = (rest.ordinal()?, rest.ordinal()?);
         let now = rest.time()?;
+        let news = rest.list()?;
         let status = match word.as_str() {
             "ok" => Status::Ok,
             "missing" => Status::Missing,
@@ -66,6 +69,7 @@ impl Answer {
             head,
             issued,
             now,
+            news,
             rest,
         })
     }
@@ -104,6 +108,12 @@ impl Values {
     pub(super) fn maybe_number(&mut self) -> Read<Option<u64>> {
         match self.0.next() {
             Some(Value::Int(number)) => Ok(u64::try_from(number).ok()),
+            Some(Value::BulkString(digits)) => {
+                let number = str::from_utf8(&digits)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
+                number.map(Some).ok_or(Unreadable("a number"))
+            }
             _ => Err(Unreadable("a number")),
         }
     }
@@ -124,22 +134,20 @@ impl Values {
         self.0.len() == 0
     }
 
-    /// Where somebody stands.
+    /// Where somebody stands, and the times that belong to it.
     pub(super) fn standing(&mut self) -> Read<Standing> {
-        let state = self.text()?;
-        let (first, second) = (self.time()?, self.time()?);
-        Ok(match state.as_str() {
-            "line" => Standing::Live(Live::InLine),
-            "door" => Standing::Live(Live::AtDoor),
-            "aside" => Standing::Live(Live::Aside(first)),
-            "inside" => Standing::Live(Live::Inside(Pass {
-                expires_at: first,
-                since: second,
+        Ok(match &*self.bytes()? {
+            b"line" => Standing::Live(Live::InLine),
+            b"door" => Standing::Live(Live::AtDoor),
+            b"aside" => Standing::Live(Live::Aside(self.time()?)),
+            b"inside" => Standing::Live(Live::Inside(Pass {
+                expires_at: self.time()?,
+                since: self.time()?,
             })),
-            "gone" => Standing::Ended(Ending::Gone),
-            "done" => Standing::Ended(Ending::Done),
-            "lost" => Standing::Lost,
-            "unknown" => Standing::Unknown,
+            b"gone" => Standing::Ended(Ending::Gone),
+            b"done" => Standing::Ended(Ending::Done),
+            b"lost" => Standing::Lost,
+            b"unknown" => Standing::Unknown,
             _ => return Err(Unreadable("a standing")),
         })
     }

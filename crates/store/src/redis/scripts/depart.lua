@@ -1,12 +1,12 @@
 -- A holder leaves or finishes, or a visitor is put out.
 --
--- ARGV   5 'leave' (gives up a place, or is done with a pass), 'finish' (business inside is done), 'revoke'
---        6 visitor
---        7 ordinal; '' for 'revoke'
+-- ARGV   8 'leave' (gives up a place, or is done with a pass), 'finish' (business inside is done), 'revoke'
+--        9 visitor
+--       10 ordinal; '' for 'revoke'
 -- Returns what it did: 'left', 'finished', 'nothing', 'not inside'; for 'revoke' the ordinal that ended, or 0
 local refused = open()
 if refused then return refused end
-local visitor, ordinal = ARGV[6], tonumber(ARGV[7])
+local visitor, ordinal = ARGV[9], tonumber(ARGV[10])
 
 local function give_up()
   R.left = R.left + 1
@@ -45,5 +45,5 @@ local function revoke()
   return place
 end
 
-local what = ({ leave = leave, finish = finish, revoke = revoke })[ARGV[5]]()
+local what = ({ leave = leave, finish = finish, revoke = revoke })[ARGV[8]]()
 return done(settle(), what)

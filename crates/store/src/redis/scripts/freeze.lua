@@ -1,15 +1,15 @@
 -- Lets nothing change a room any more, because it goes to another store; or lets it go on.
 --
--- ARGV   5 why, as the nodes read it; '' lets it go on from the time at which it was frozen
+-- ARGV   8 why, as the nodes read it; '' lets it go on from the time at which it was frozen
 -- Returns why it was frozen before, or ''
 clock = read_clock()
-take(call('HGETALL', ROOM))
+read_room()
 if not R.version then return answer('missing') end
 if R.state == 'deleted' then return answer('deleted') end
 local before = R.frozen or ''
-if ARGV[5] == '' then
+if ARGV[8] == '' then
   if R.frozen then
-    R.frozen = nil
+    R.frozen = false
     R.clock_offset = R.clock_last - clock
     now = R.clock_last
     -- Those in line have the whole of the current round to be heard of again.
@@ -18,11 +18,11 @@ if ARGV[5] == '' then
   end
 elseif not R.frozen then
   -- Whoever must merge first does so now: a frozen room takes nothing in.
-  if string.match(R.server, '^%x+') ~= run_id() then return answer('fenced') end
+  if is_fenced() then return answer('fenced') end
   advance_clock()
   turn_rounds()
-  R.frozen = ARGV[5]
+  R.frozen = ARGV[8]
 else
-  R.frozen = ARGV[5]
+  R.frozen = ARGV[8]
 end
 return done(false, before)

@@ -1,8 +1,8 @@
 -- Places of another queue are taken over, in this order; those who were inside there come first. The rule is
 -- core's `Command::Import`.
 --
--- ARGV   5 for how many milliseconds those who have not joined yet count as present
---        6 how many, then for each: visitor, 'waiting' or 'inside'
+-- ARGV   8 for how many milliseconds those who have not joined yet count as present
+--        9 ... for each: visitor, 'waiting' or 'inside'
 -- Returns for each: what became of it ('placed', 'repeated', 'already', 'full', 'line ahead'), its ordinal or 0
 local refused = open()
 if refused then return refused end
@@ -12,7 +12,7 @@ if now < R.joins_held_until then
   done(more)
   return answer('held', more, wait)
 end
-local imported_until = math.max(R.imported_until, now + tonumber(ARGV[5]))
+local imported_until = math.max(R.imported_until, now + tonumber(ARGV[8]))
 if imported_until ~= R.imported_until then visible = true end
 R.imported_until = imported_until
 turn_tick()
@@ -28,7 +28,7 @@ end
 
 local function take_place(visitor)
   R.issued = R.issued + 1
-  R.fresh = nil
+  R.fresh = false
   call('ZADD', PLACES, R.issued, visitor)
   call('SETBIT', IMPORTED, R.issued - R.base, 1)
   visible = true
@@ -63,7 +63,7 @@ local function import(visitor, was)
 end
 
 local results = {}
-for at = 7, 5 + 2 * tonumber(ARGV[6]), 2 do
+for at = 9, #ARGV, 2 do
   local what, ordinal = import(ARGV[at], ARGV[at + 1])
   results[#results + 1] = what
   results[#results + 1] = ordinal

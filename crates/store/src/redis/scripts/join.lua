@@ -2,12 +2,13 @@
 --
 -- KEYS   17 the node's note of its last batch: "<number> <first ordinal> <last ordinal> ,<claimed ordinals>,", gone
 --          after ten minutes
--- ARGV   5 number of this batch, rising per node; a batch that is sent again has the same number
---        6 how many visitors, then for each: visitor, idempotency key or '', digest of the request or ''
+-- ARGV   8 number of this batch, rising per node; a batch that is sent again has the same number
+--        9 ... for each visitor: visitor, idempotency key or '', digest of the request or ''
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
---        'full'), its ordinal or 0,
---        where the place stands after settling, and up to two times
-local NOTE, NOTE_TTL_S = KEYS[17], 600
+--        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that
+local NOTE, NOTE_TTL_S = KEYS[17], '600'
+-- A round of keys that is full ends early.
+local KEYS_MAX = 2000000
 
 local refused = open()
 if refused then return refused end
@@ -21,7 +22,7 @@ end
 -- What the first sending of this batch gave out, if its answer was lost on the way: those are new.
 local note = call('GET', NOTE) or ''
 local number, first, last = string.match(note, '^(%d+) (%d+) (%d+) ')
-local sent_before = number == ARGV[5]
+local sent_before = number == ARGV[8]
 first, last = tonumber(first or 0), tonumber(last or -1)
 local issued_before = R.issued
 local waiting = in_line()
@@ -29,28 +30,35 @@ local claims = {}
 
 -- Who has a place, which keys are known, and what is to be written: read and written for all at once.
 local visitors, held, bodies = {}, {}, {}
-local places, marks, keys = {}, {}, {}
+local places, keys = {}, {}
+-- New places up to this one are written.
+local written = R.issued
 
 local function read()
-  for i, place in ipairs(call('ZMSCORE', PLACES, unpack(visitors))) do
-    held[visitors[i]] = tonumber(place or nil)
-  end
+  local found = call('ZMSCORE', PLACES, unpack(visitors))
+  for i = 1, #visitors do held[visitors[i]] = tonumber(found[i] or nil) end
 end
 
 local function write()
   if #places > 0 then
     call('ZADD', PLACES, unpack(places))
+    -- New places are neighbours, and so are the bits that say that their holders are there.
+    local marks = {}
+    for from = written + 1, R.issued, 32 do
+      local count, at = math.min(32, R.issued - from + 1), #marks
+      marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. count, text(from - R.base), text(2 ^ count - 1)
+    end
     call('BITFIELD', round_key(0), unpack(marks))
   end
   if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
-  places, marks, keys = {}, {}, {}
+  places, keys, written = {}, {}, R.issued
 end
 
 local function remember(key, body)
   if key == '' then return end
   bodies[key] = body
-  keys[#keys + 1] = key
-  keys[#keys + 1] = body
+  local at = #keys
+  keys[at + 1], keys[at + 2] = key, body
 end
 
 local function is_full()
@@ -64,24 +72,19 @@ local function is_full()
   return waiting >= R.waiting_max
 end
 
-local function take_place(visitor)
-  R.issued = R.issued + 1
-  held[visitor] = R.issued
-  places[#places + 1] = R.issued
-  places[#places + 1] = visitor
-  local at = #marks
-  marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u1', R.issued - R.base, 1
-  waiting = waiting + 1
-  visible = true
-  return 'new', R.issued
-end
-
-local function claim(place, key, body)
-  remember(key, body)
-  call('SETBIT', CLAIMED, place - R.base, 1)
-  mark(place)
-  claims[#claims + 1] = text(place)
-  return 'claimed', place
+-- The visitor has a place.
+local function again(place, key, body)
+  if sent_before and place >= first and place <= last then return 'new', place end
+  if bodies[key] then return 'repeated', place end
+  if is_unclaimed(place) then
+    remember(key, body)
+    call('SETBIT', CLAIMED, place - R.base, 1)
+    mark(place)
+    claims[#claims + 1] = text(place)
+    return 'claimed', place
+  end
+  if sent_before and string.find(note, ',' .. text(place) .. ',', 1, true) then return 'claimed', place end
+  return 'already', place
 end
 
 local function join(visitor, key, body)
@@ -89,55 +92,59 @@ local function join(visitor, key, body)
   if known and known ~= body then return 'reused', 0 end
   -- A place of this very batch cannot have run out.
   local place = held[visitor]
-  if place and place <= issued_before then place = end_if_expired(place) end
-  held[visitor] = place
   if place then
-    if sent_before and place >= first and place <= last then return 'new', place end
-    if known then return 'repeated', place end
-    if is_unclaimed(place) then return claim(place, key, body) end
-    if sent_before and string.find(note, ',' .. text(place) .. ',', 1, true) then return 'claimed', place end
-    return 'already', place
+    if place <= issued_before then place = end_if_expired(place) end
+    held[visitor] = place
+    if place then return again(place, key, body) end
   end
   if R.state ~= 'open' then return 'closed', 0 end
   if is_full() then return 'full', 0 end
   remember(key, body)
-  return take_place(visitor)
+  place = R.issued + 1
+  R.issued, held[visitor], visible = place, place, true
+  local at = #places
+  places[at + 1], places[at + 2] = text(place), visitor
+  waiting = waiting + 1
+  return 'new', place
 end
 
-local last_at = 4 + 3 * tonumber(ARGV[6])
 local asked = {}
-for at = 7, last_at, 3 do
+for at = 9, #ARGV, 3 do
   visitors[#visitors + 1] = ARGV[at]
   if ARGV[at + 1] ~= '' then asked[#asked + 1] = ARGV[at + 1] end
 end
 read()
 if #asked > 0 then
+  if call('HLEN', keys_key(0)) >= KEYS_MAX then turn_keys() end
   local current, previous = call('HMGET', keys_key(0), unpack(asked)), call('HMGET', keys_key(1), unpack(asked))
-  for i, key in ipairs(asked) do bodies[key] = current[i] or previous[i] or nil end
+  for i = 1, #asked do bodies[asked[i]] = current[i] or previous[i] or nil end
 end
 
-local joined = {}
-for at = 7, last_at, 3 do
-  local what, ordinal = join(ARGV[at], ARGV[at + 1], ARGV[at + 2])
-  joined[#joined + 1] = { what, ordinal, ARGV[at] }
+local what, ordinals = {}, {}
+for i = 1, #visitors do
+  local at = 6 + 3 * i
+  what[i], ordinals[i] = join(visitors[i], ARGV[at + 1], ARGV[at + 2])
 end
 write()
 if not sent_before and (R.issued > issued_before or #claims > 0) then
-  R.fresh = nil
-  note = { ARGV[5], text(issued_before + 1), text(R.issued), ',' .. table.concat(claims, ',') .. ',' }
+  R.fresh = false
+  note = { ARGV[8], text(issued_before + 1), text(R.issued), ',' .. table.concat(claims, ',') .. ',' }
   call('SET', NOTE, table.concat(note, ' '), 'EX', NOTE_TTL_S)
 end
 local more = settle()
-local results = {}
-for _, place in ipairs(joined) do
-  local state, a, b = 'unknown', 0, 0
-  if place[2] > R.head then
-    state = 'line'
-  elseif place[2] > 0 then
-    state, a, b = standing(place[3], place[2])
+local results, at, head = {}, 0, R.head
+for i = 1, #visitors do
+  local ordinal = ordinals[i]
+  results[at + 1], results[at + 2] = what[i], ordinal
+  if ordinal > head then
+    results[at + 3] = 'line'
+    at = at + 3
+  elseif ordinal == 0 then
+    results[at + 3] = 'unknown'
+    at = at + 3
+  else
+    results[at + 3], results[at + 4], results[at + 5] = standing(visitors[i], ordinal)
+    at = #results
   end
-  local at = #results
-  results[at + 1], results[at + 2] = place[1], place[2]
-  results[at + 3], results[at + 4], results[at + 5] = state, a, b
 end
 return done(more, results)

@@ -1,34 +1,88 @@
 -- Takes in what a node knows of the room, and lifts the fence with the last part of it.
 --
--- ARGV   5 'part' or 'last'
---        6 epoch  7 state  8 issued  9 head  10 floor  11 base  12 version
---        13 ... the policy (nine values, '' = absent), for a room that was created again
---        22 how many gone ordinals follow, then these, then the done ones; at most 1,000 in all
+-- ARGV   8 'part' or 'last'
+--        9 epoch  10 state  11 issued  12 head  13 floor  14 base  15 version
+--        16 ... the policy (nine values, '' = absent), for a room that was created again
+--        25 how many gone ordinals follow, then these, then the done ones; at most 1,000 in all
 -- Returns nothing of its own; status 'again' if there is more to do before the fence can be lifted
+
+-- Ends up to `most` places with an ordinal up to `last`; says how many.
+local function end_up_to(last, how, most)
+  local below = call('ZRANGEBYSCORE', PLACES, '-inf', last, 'WITHSCORES', 'LIMIT', 0, most)
+  for i = 2, #below, 2 do end_place(tonumber(below[i]), how) end
+  return #below / 2
+end
+
+-- Takes in what a node knows, where the store may have forgotten: maximum and union, which commute, so that
+-- there is no leader and no order among the nodes. `M` has the fields of a room; `M.gone` and `M.done` list
+-- ordinals that ended. Says whether all of it was taken in.
+local function merge(M, first)
+  visible = true
+  -- Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
+  R.version = math.max(R.version, M.version)
+  if first then R.joins_held_until = now + JOIN_HOLD_MS end
+  -- The empty room of this epoch gave way to this one when it came from another store.
+  if R.replaced == M.epoch then return true end
+  -- A node without memory has made the room anew after all was lost; nobody has joined that one.
+  local made_anew = R.fresh == 1 and M.epoch < R.epoch
+  if M.epoch < R.epoch and not made_anew then return true end
+  if M.epoch > R.epoch or made_anew then
+    -- The store has gone back to before the room was deleted and created again.
+    if not reset() then return false end
+    call('UNLINK', GONE, DONE, IMPORTED, CLAIMED)
+    for _, field in ipairs(POLICY) do R[field] = M[field] end
+    R.epoch, R.state = M.epoch, M.state
+    R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
+    R.fresh = false
+  end
+  if R.state == 'deleted' or M.state == 'deleted' then
+    R.issued = math.max(R.issued, M.issued)
+    return delete()
+  end
+  if M.issued > R.issued then
+    R.lost_after = math.min(R.lost_after or R.issued, R.issued)
+    R.lost_until = now + math.max(R.presence_ttl, LOST_MIN_MS)
+    R.issued = M.issued
+  end
+  R.floor = math.max(R.floor, M.floor)
+  set_base(math.max(R.base, M.base))
+  for _, ordinal in ipairs(M.gone) do end_place(ordinal, 'gone') end
+  for _, ordinal in ipairs(M.done) do end_place(ordinal, 'done') end
+  local looked = end_up_to(R.base, 'done', PART_MAX)
+  looked = looked + end_up_to(R.floor, 'gone', PART_MAX - looked)
+  -- Places in line that the nodes saw pass by go to the door.
+  local head = math.max(R.head, M.head)
+  local passed = call('ZRANGEBYSCORE', PLACES, '(' .. text(R.head), head, 'WITHSCORES', 'LIMIT', 0, PART_MAX)
+  for i = 2, #passed, 2 do
+    call('ZADD', DOOR, passed[i], passed[i])
+    head = math.max(R.head, tonumber(passed[i]))
+  end
+  local whole = looked < PART_MAX and #passed < PART_MAX * 2
+  if whole then head = math.max(R.head, M.head) end
+  R.head = head
+  if R.lost_after then R.lost_after = math.max(R.lost_after, R.head) end
+  return whole
+end
+
 clock = read_clock()
-take(call('HGETALL', ROOM))
+read_room()
 if not R.version then return answer('missing') end
 if R.frozen then return answer('frozen', false, R.frozen) end
 advance_clock()
 turn_rounds()
 
-local M = { epoch = tonumber(ARGV[6]), state = ARGV[7], issued = tonumber(ARGV[8]), head = tonumber(ARGV[9]),
-  floor = tonumber(ARGV[10]), base = tonumber(ARGV[11]), version = tonumber(ARGV[12]), gone = {}, done = {} }
-for i, field in ipairs(POLICY) do
-  local value = ARGV[12 + i]
-  if value == '' then value = nil end
-  if value and not TEXT[field] then value = tonumber(value) end
-  M[field] = value
-end
-local gone_last = 22 + tonumber(ARGV[22])
-for at = 23, #ARGV do
+local M = { epoch = tonumber(ARGV[9]), state = ARGV[10], issued = tonumber(ARGV[11]), head = tonumber(ARGV[12]),
+  floor = tonumber(ARGV[13]), base = tonumber(ARGV[14]), version = tonumber(ARGV[15]), gone = {}, done = {} }
+for i, field in ipairs(POLICY) do M[field] = value_at(15 + i, field) end
+local gone_last = 25 + tonumber(ARGV[25])
+for at = 26, #ARGV do
   local list = at <= gone_last and M.gone or M.done
   list[#list + 1] = tonumber(ARGV[at])
 end
 
-local fenced = string.match(R.server, '^%x+') ~= run_id()
+local fenced = is_fenced()
 local whole = merge(M, fenced)
-if ARGV[5] == 'part' or not whole then
+if ARGV[8] == 'part' or not whole then
   -- Behind the fence nobody is let in; without one, settling is due as ever.
   local more = not fenced and settle()
   done(more)

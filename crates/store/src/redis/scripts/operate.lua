@@ -1,22 +1,15 @@
 -- An operator's word.
 --
 -- KEYS   17 the node's note of its last word: its number, gone after ten minutes
--- ARGV   5 number of this word, rising per node; a word that is sent again has the same number
---        6 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'policy' or 'change'
---        7 ... 'admit': how many; 'policy': the policy (nine values, '' = absent), then its digest or '';
+-- ARGV   8 number of this word, rising per node; a word that is sent again has the same number
+--        9 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'policy' or 'change'
+--        10 ... 'admit': how many; 'policy': the policy (nine values, '' = absent), then its digest or '';
 --          'change': the policy that was changed, then what it is changed to
 -- Returns 'done', or 'stale' if the policy is another one by now than the one that was changed
 local NOTE, NOTE_TTL_S = KEYS[17], 600
 
 local refused = open()
 if refused then return refused end
-
-local function value_at(at, field)
-  local value = ARGV[at]
-  if value == '' then return nil end
-  if TEXT[field] then return value end
-  return tonumber(value)
-end
 
 local function is_policy(at)
   for i, field in ipairs(POLICY) do
@@ -32,17 +25,17 @@ local function set_policy(at)
     call('BITOP', 'OR', round_key(0), round_key(0), round_key(1), round_key(2))
     R.round_started = now
   end
-  if not is_policy(at) then visible = true end
+  if not is_policy(at) then visible, turned = true, true end
   for i, field in ipairs(POLICY) do R[field] = value_at(at + i - 1, field) end
 end
 
 local words = {
   pause = function()
-    if R.paused == 0 then visible = true end
+    if R.paused == 0 then visible, turned = true, true end
     R.paused = 1
   end,
   resume = function()
-    if R.paused == 1 then visible = true end
+    if R.paused == 1 then visible, turned = true, true end
     R.paused = 0
   end,
   open = function() set_state('open') end,
@@ -52,23 +45,24 @@ local words = {
   delete = function() return not delete() and 'again' or nil end,
   admit = function()
     -- The one word that means something else when it is heard twice.
-    if call('GET', NOTE) == ARGV[5] then return end
-    call('SET', NOTE, ARGV[5], 'EX', NOTE_TTL_S)
+    if call('GET', NOTE) == ARGV[8] then return end
+    call('SET', NOTE, ARGV[8], 'EX', NOTE_TTL_S)
     turn_tick()
-    R.tick_extra = math.min(R.tick_extra + tonumber(ARGV[7]), 1e15)
+    R.tick_extra = math.min(R.tick_extra + tonumber(ARGV[10]), 1e15)
     visible = true
   end,
   policy = function()
-    set_policy(7)
-    if ARGV[7 + #POLICY] ~= '' then R.digest = ARGV[7 + #POLICY] end
+    set_policy(10)
+    local digest = value_at(10 + #POLICY, 'digest')
+    if digest then R.digest, turned = digest, true end
   end,
   change = function()
-    if not is_policy(7) then return 'stale' end
-    set_policy(7 + #POLICY)
+    if not is_policy(10) then return 'stale' end
+    set_policy(10 + #POLICY)
   end,
 }
 
-local what = words[ARGV[6]]()
+local what = words[ARGV[9]]()
 if what == 'again' then
   done(false)
   return answer('again')

@@ -1,11 +1,14 @@
 //! The owners of slots, as the servers of a Cluster know them.
 
-use std::{collections::BTreeSet, ops::RangeInclusive};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
+};
 
 use redis::{FromRedisValue, Value};
 
 use super::{
-    ASKED, Lost,
+    ASKED, Lost, Shard,
     map::Map,
     votes::{Answers, ask_all, first_reason, most_said},
 };
@@ -52,6 +55,24 @@ impl Cluster {
         votes.count() * 2 > owners.len()
     }
 
+    /// The owners and their replicas, as the first who answers sees them.
+    pub(super) async fn shards(&self, owners: &BTreeSet<Address>) -> Vec<Shard> {
+        let answers = self.ask(owners).await;
+        let first = answers
+            .iter()
+            .find_map(|(server, said)| Some((server, said.as_ref().ok()?)));
+        let mut shards: BTreeMap<Address, Vec<Address>> = BTreeMap::new();
+        let ranges = first.map_or_else(Vec::new, |(server, said)| ranges(server, said));
+        for (_, mut servers) in ranges {
+            let owner = servers.remove(0);
+            shards.insert(owner, servers);
+        }
+        let each = shards
+            .into_iter()
+            .map(|(owner, replicas)| Shard { owner, replicas });
+        each.collect()
+    }
+
     async fn ask<'a>(&self, servers: impl IntoIterator<Item = &'a Address>) -> Answers {
         let command = redis::cmd("CLUSTER").arg("SLOTS").clone();
         ask_all(&self.pool, servers, &command).await
@@ -81,27 +102,48 @@ fn why_none(answers: &Answers) -> Lost {
     }
 }
 
-/// What one server says: ranges, each with its owner first.
+/// What one server says.
 fn read(server: &Address, said: &Value) -> Map {
-    let Value::Array(ranges) = said else {
-        return Map::default();
-    };
-    let each = ranges.iter().filter_map(|range| read_range(server, range));
-    Map::of_ranges(each.collect())
+    let ranges = ranges(server, said).into_iter();
+    Map::of_ranges(
+        ranges
+            .map(|(slots, mut servers)| (slots, servers.remove(0)))
+            .collect(),
+    )
 }
 
-fn read_range(server: &Address, range: &Value) -> Option<(RangeInclusive<Slot>, Address)> {
-    let Value::Array(parts) = range else {
+/// Ranges of slots, each with its servers, of which the first is the owner.
+fn ranges(server: &Address, said: &Value) -> Vec<(RangeInclusive<Slot>, Vec<Address>)> {
+    let Value::Array(ranges) = said else {
+        return Vec::new();
+    };
+    let each = ranges.iter().filter_map(|range| {
+        let Value::Array(parts) = range else {
+            return None;
+        };
+        let [first, last, servers @ ..] = parts.as_slice() else {
+            return None;
+        };
+        let servers: Option<Vec<_>> = servers.iter().map(|named| address(server, named)).collect();
+        let slots = Slot(number(first)?)..=Slot(number(last)?);
+        Some((slots, servers.filter(|servers| !servers.is_empty())?))
+    });
+    each.collect()
+}
+
+/// `[host, port, ...]`. A server that does not know its own name leaves it out.
+fn address(server: &Address, named: &Value) -> Option<Address> {
+    let Value::Array(parts) = named else {
         return None;
     };
-    let [first, last, Value::Array(owner), ..] = parts.as_slice() else {
+    let [host, port, ..] = parts.as_slice() else {
         return None;
     };
-    let number = |value: &Value| u16::from_redis_value(value.clone()).ok();
-    // A server that does not know its own name leaves it out.
-    let host = Option::<String>::from_redis_value(owner.first()?.clone()).ok()?;
+    let host = Option::<String>::from_redis_value(host.clone()).ok()?;
     let host = host.filter(|host| host != "?").unwrap_or_default();
-    let port = number(owner.get(1)?)?;
-    let slots = Slot(number(first)?)..=Slot(number(last)?);
-    Some((slots, server.neighbour(&host, port)))
+    Some(server.neighbour(&host, number(port)?))
+}
+
+fn number(value: &Value) -> Option<u16> {
+    u16::from_redis_value(value.clone()).ok()
 }

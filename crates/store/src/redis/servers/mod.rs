@@ -5,6 +5,7 @@
 //! know it yet.
 
 mod cluster;
+mod group;
 mod map;
 mod sentinel;
 mod votes;
@@ -22,6 +23,7 @@ use arc_swap::ArcSwap;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use thiserror::Error;
 
+pub(super) use self::group::{Group, Replica, Shard, Watch};
 use self::{cluster::Cluster, map::Map, sentinel::Sentinels};
 use super::{
     pool::Limits,
@@ -144,6 +146,15 @@ impl Servers {
             Guide::Operator => true,
             Guide::Sentinels(sentinels) => sentinels.vouch_for(server).await,
             Guide::Cluster(cluster) => cluster.vouch_for(server, &self.owners()).await,
+        }
+    }
+
+    /// All servers, as those see them who watch over them.
+    pub(super) async fn group(&self) -> Group {
+        match &self.guide {
+            Guide::Operator => Group::Single,
+            Guide::Sentinels(sentinels) => sentinels.watch().await,
+            Guide::Cluster(cluster) => Group::Cluster(cluster.shards(&self.owners()).await),
         }
     }
 

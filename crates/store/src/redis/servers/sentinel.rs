@@ -1,15 +1,20 @@
 //! The master that Sentinels name.
 
-use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, Value};
+use std::{collections::BTreeMap, time::Duration};
+
+use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, Value};
 
 use super::{
-    ASKED, Lost,
+    ASKED, Group, Lost, Replica, Watch,
     votes::{Answers, ask_all, first_reason, most_said},
 };
 use crate::redis::{
     pool::Pool,
     url::{self, Address, Login},
 };
+
+/// What they say of a server, by name.
+type Fields = BTreeMap<String, String>;
 
 /// Sentinels, and the name of the master that they watch.
 #[derive(Debug)]
@@ -48,6 +53,38 @@ impl Sentinels {
         votes * 2 > self.all.len()
     }
 
+    /// What they watch, as the first of them who answers sees it.
+    pub(super) async fn watch(&self) -> Group {
+        let masters = self.ask(&self.about("master")).await;
+        let Some((sentinel, master)) = masters.iter().find_map(read::<Fields>) else {
+            return Group::Single;
+        };
+        let replicas = self.pool.send(sentinel, &self.about("replicas")).await;
+        let replicas = read::<Vec<Fields>>(&(sentinel.clone(), replicas))
+            .map_or_else(Vec::new, |(_, replicas)| replicas);
+        let number = |field: &str| master.get(field).and_then(|text| text.parse().ok());
+        let others = number("num-other-sentinels").unwrap_or(0);
+        Group::Sentinels(Watch {
+            name: self.name.clone(),
+            sentinels: usize::try_from(others)
+                .unwrap_or(usize::MAX)
+                .saturating_add(1),
+            down_after: Duration::from_millis(
+                number("down-after-milliseconds").unwrap_or(u64::MAX),
+            ),
+            replicas: replicas
+                .iter()
+                .filter_map(|replica| {
+                    let port = replica.get("port")?.parse().ok()?;
+                    Some(Replica {
+                        address: sentinel.neighbour(replica.get("ip")?, port),
+                        priority: replica.get("slave-priority")?.parse().ok()?,
+                    })
+                })
+                .collect(),
+        })
+    }
+
     async fn ask(&self, command: &Cmd) -> Answers {
         ask_all(&self.pool, &self.all, command).await
     }
@@ -69,7 +106,7 @@ impl Sentinels {
             return Lost::NoSentinel(first_reason(answers));
         }
         let masters = self.ask(redis::cmd("SENTINEL").arg("masters")).await;
-        let mut names: Vec<_> = masters.iter().flat_map(|(_, said)| names(said)).collect();
+        let mut names: Vec<_> = masters.iter().flat_map(names).collect();
         names.sort();
         names.dedup();
         Lost::NoMaster {
@@ -83,22 +120,28 @@ impl Sentinels {
 }
 
 fn named(answers: &Answers) -> Vec<Address> {
-    let each = answers.iter().filter_map(|(sentinel, answer)| {
-        let value = answer.as_ref().ok()?.clone();
-        let (host, port) = Option::<(String, u16)>::from_redis_value(value).ok()??;
+    let each = answers.iter().filter_map(|answer| {
+        let (sentinel, named) = read::<Option<(String, u16)>>(answer)?;
+        let (host, port) = named?;
         Some(sentinel.neighbour(&host, port))
     });
     each.collect()
 }
 
-fn names(masters: &redis::RedisResult<Value>) -> Vec<String> {
-    type Fields = std::collections::BTreeMap<String, String>;
-    let masters = masters.as_ref().ok().cloned();
-    let masters = masters.and_then(|value| Vec::<Fields>::from_redis_value(value).ok());
-    let masters = masters.unwrap_or_default().into_iter();
-    masters
-        .filter_map(|mut fields| fields.remove("name"))
-        .collect()
+/// What one of them said, if it can be read.
+fn read<T: FromRedisValue>(
+    (sentinel, said): &(Address, RedisResult<Value>),
+) -> Option<(&Address, T)> {
+    let said = said.as_ref().ok()?.clone();
+    Some((sentinel, T::from_redis_value(said).ok()?))
+}
+
+fn names(masters: &(Address, RedisResult<Value>)) -> Vec<String> {
+    let masters = read::<Vec<Fields>>(masters).map_or_else(Vec::new, |(_, masters)| masters);
+    let names = masters
+        .into_iter()
+        .filter_map(|mut fields| fields.remove("name"));
+    names.collect()
 }
 
 /// What is no use waiting for.

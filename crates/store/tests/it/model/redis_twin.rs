@@ -1,6 +1,6 @@
 //! Redis beside core: one script call for each command, on a server that loses writes.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use redis::{Commands, Connection};
 use ropeline_core::{Command, Outcome, Policy, Reply, Room, RoomId, RoomState, ServerId, View};
@@ -11,7 +11,10 @@ use ropeline_testing::{
 };
 use tokio::runtime::Runtime;
 
-use super::compared::{Loss, Reference, Settling, Twin};
+use super::{
+    compared::{Loss, Reference, Settling, Twin},
+    facts::{difference, facts},
+};
 use crate::{backing::Backing, given::BOUNDS};
 
 /// The keys of a room and what they hold, as Redis writes them down.
@@ -25,7 +28,15 @@ pub(super) struct RedisTwin<'a> {
     room: RoomId,
     clock: Arc<ManualClock>,
     servers: u64,
+    commands: usize,
+    /// The last few pictures, for a node that is so far behind.
+    known: VecDeque<Arc<View>>,
+    /// What such a node shows after the last command, going by nothing but the answer.
+    told: Option<Arc<View>>,
 }
+
+/// How many pictures a node may be behind.
+const BEHIND_MAX: usize = 3;
 
 impl<'a> RedisTwin<'a> {
     /// Whatever was in that Redis is gone.
@@ -51,6 +62,9 @@ impl<'a> RedisTwin<'a> {
             room: RoomId::main(),
             clock,
             servers: 0,
+            commands: 0,
+            known: VecDeque::new(),
+            told: None,
         };
         let made = twin.apply(Command::Create {
             policy: Arc::new(policy),
@@ -98,15 +112,33 @@ impl Twin for RedisTwin<'_> {
     }
 
     fn apply(&mut self, part: Command) -> Outcome {
-        self.runtime
-            .block_on(self.store.apply(&self.room, part))
-            .unwrap()
+        self.told = None;
+        let behind = self.commands % BEHIND_MAX;
+        self.commands += 1;
+        let Some(known) = self
+            .known
+            .get(behind)
+            .filter(|_| !matches!(part, Command::Merge(_)))
+        else {
+            let applied = self.store.apply(&self.room, part);
+            return self.runtime.block_on(applied).unwrap();
+        };
+        let applied = self.store.apply_knowing(&self.room, known, part);
+        let (outcome, told) = self.runtime.block_on(applied).unwrap();
+        self.told = told;
+        outcome
     }
 
     fn picture(&mut self) -> Option<View> {
         let snapshot = self.runtime.block_on(self.store.snapshot(&self.room));
-        let picture = snapshot.unwrap();
-        picture.filter(|view| view.header.state != RoomState::Deleted)
+        let picture = snapshot.unwrap()?;
+        if let Some(told) = &self.told {
+            let difference = difference(&facts(told), &facts(&picture));
+            assert_eq!(difference, None, "what a node was told, beside the room");
+        }
+        self.known.push_front(Arc::new(picture.clone()));
+        self.known.truncate(BEHIND_MAX);
+        Some(picture).filter(|view| view.header.state != RoomState::Deleted)
     }
 
     fn copy(&mut self) -> Dump {

@@ -1,9 +1,12 @@
 //! What only a store on Redis can get wrong, on real servers.
 
+mod durable;
 mod forgetful;
+mod news;
 mod nodes;
 mod proxy;
 mod scripts;
+mod several;
 mod trust;
 
 use std::{sync::Arc, time::Duration};

@@ -1,6 +1,6 @@
-//! What is looked at before a Redis is trusted with a line.
+//! What one server is told that puts a line at risk.
 
-use super::{Unreached, link::Link, servers::Servers, transit::Failed, url::Address};
+use super::super::{Unreached, link::Link, transit::Failed, url::Address};
 
 /// Scripts and streams are used as they are from this version on.
 const VERSION_MIN: u32 = 7;
@@ -14,22 +14,8 @@ struct Facts {
     snapshots: Option<bool>,
 }
 
-/// Checks a server; says what its settings put at risk.
-pub(super) async fn check(link: &Link, servers: &Servers) -> Result<Vec<String>, Unreached> {
-    let mut warnings = Vec::new();
-    let owners = servers.owners();
-    for server in &owners {
-        let which = if owners.len() > 1 {
-            format!(" {server}")
-        } else {
-            String::new()
-        };
-        warnings.extend(check_server(link, server, &which).await?);
-    }
-    Ok(warnings)
-}
-
-async fn check_server(
+/// Checks a server, which is called `which`; says what its settings put at risk.
+pub(super) async fn check(
     link: &Link,
     server: &Address,
     which: &str,
@@ -38,7 +24,7 @@ async fn check_server(
     let major = facts.version.split('.').next().unwrap_or_default();
     if major.parse::<u32>().is_ok_and(|major| major < VERSION_MIN) {
         let version = facts.version;
-        let too_old = format!("Redis {version} is too old: 7.0 or later is needed");
+        let too_old = format!("{which} ({version}) is too old: 7.0 or later is needed");
         return Err(Unreached::Refused(too_old));
     }
     Ok(facts.warnings(which))
@@ -76,15 +62,15 @@ impl Facts {
             .filter(|policy| *policy != "noeviction")
         {
             warnings.push(format!(
-                "Redis{which} may throw away whole lines when its memory is full (maxmemory-policy {policy}): set maxmemory-policy noeviction"
+                "{which} may throw away whole lines when its memory is full (maxmemory-policy {policy}): set maxmemory-policy noeviction"
             ));
         }
         match (self.append_only, self.snapshots) {
             (Some(false), Some(false)) => warnings.push(
-                format!("Redis{which} keeps nothing on disk, so a restart forgets every line: set appendonly yes"),
+                format!("{which} keeps nothing on disk, so a restart forgets every line: set appendonly yes"),
             ),
             (Some(false), _) => warnings.push(
-                format!("Redis{which} keeps only snapshots, so a restart forgets minutes of joins: set appendonly yes"),
+                format!("{which} keeps only snapshots, so a restart forgets minutes of joins: set appendonly yes"),
             ),
             _ => {}
         }

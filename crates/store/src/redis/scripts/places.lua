@@ -1,0 +1,89 @@
+-- What is true of one place, and what may become of it.
+
+local function find(visitor)
+  return tonumber(call('ZSCORE', PLACES, visitor) or nil)
+end
+
+local function holds(ordinal)
+  return call('ZCOUNT', PLACES, ordinal, ordinal) > 0
+end
+
+-- A live place: its state, and the times that this state has: inside, when the pass runs out and when it was given;
+-- aside, when the missed turn is given up.
+local function live_at(ordinal)
+  if ordinal > R.head then return 'line' end
+  local expires_at = tonumber(call('ZSCORE', ACTIVE, ordinal) or nil)
+  if expires_at then
+    if expires_at <= now then return 'done' end
+    return 'inside', expires_at, tonumber(call('HGET', SINCE, ordinal) or expires_at)
+  end
+  local given_up = tonumber(call('ZSCORE', ASIDE, ordinal) or nil)
+  if given_up then
+    if given_up <= now then return 'gone' end
+    return 'aside', given_up
+  end
+  return 'door'
+end
+
+-- Where a holder stands: a live state, 'gone', 'done', 'lost' (a write was lost) or 'unknown' (never given).
+local function standing(visitor, ordinal)
+  if find(visitor) == ordinal then return live_at(ordinal) end
+  -- From the ordinal alone: below `base` all are long done, up to `floor` a reset put everybody out.
+  if ordinal <= R.base or bit_at(DONE, ordinal) then return 'done' end
+  if ordinal <= R.floor or bit_at(GONE, ordinal) then return 'gone' end
+  if ordinal > R.issued then return 'unknown' end
+  -- Given to somebody else: a node that was cut off while the others merged has signed it too.
+  if holds(ordinal) then return 'gone' end
+  return 'lost'
+end
+
+-- Ends a place in whatever live state it is, or a lost one.
+local function end_place(ordinal, how)
+  -- `inside_since` is the sum of all times of admission, counted from the epoch, so that a reset knows how long
+  -- everybody stayed without looking at anybody.
+  local function note_stay()
+    local since = tonumber(call('HGET', SINCE, ordinal) or nil)
+    if not since then return end
+    call('HDEL', SINCE, ordinal)
+    R.inside_since = R.inside_since - (since - R.epoch)
+    R.stayed_ms = R.stayed_ms + math.max(0, now - since)
+  end
+
+  if call('ZREM', ACTIVE, ordinal) == 1 then
+    note_stay()
+    R.departed = R.departed + 1
+  elseif call('ZREM', ASIDE, ordinal) == 0 then
+    call('ZREM', DOOR, ordinal)
+  end
+  call('ZREMRANGEBYSCORE', PLACES, ordinal, ordinal)
+  local bits, list = GONE, ended_gone
+  if how == 'done' then bits, list = DONE, ended_done end
+  if ordinal > R.base then call('SETBIT', bits, ordinal - R.base, 1) end
+  list[#list + 1] = text(ordinal)
+  visible = true
+end
+
+-- A pass that ran out is no place, even before it was swept.
+local function end_if_expired(place)
+  if not place or place > R.head then return place end
+  local expires_at = tonumber(call('ZSCORE', ACTIVE, place) or nil)
+  if not expires_at or expires_at > now then return place end
+  R.expired = R.expired + 1
+  end_place(place, 'done')
+end
+
+-- Notes that the holder of a live place is there; one who missed a turn is at the door again.
+local function mark(ordinal)
+  local given_up
+  if ordinal <= R.head then
+    if call('ZSCORE', ACTIVE, ordinal) then return end
+    given_up = tonumber(call('ZSCORE', ASIDE, ordinal) or nil)
+    if given_up and given_up <= now then return end
+  end
+  call('SETBIT', round_key(0), ordinal - R.base, 1)
+  if given_up then
+    call('ZREM', ASIDE, ordinal)
+    call('ZADD', DOOR, ordinal, ordinal)
+    visible = true
+  end
+end

@@ -1,0 +1,242 @@
+-- Settling, which ends every transition: what ran out is ended, and those whose turn it is are let in.
+
+-- Writes down how many places ended. Neighbours are dropped together.
+local function end_many(ordinals, how)
+  local bits, list = GONE, ended_gone
+  if how == 'done' then bits, list = DONE, ended_done end
+  for i = 1, #ordinals do ordinals[i] = tonumber(ordinals[i]) end
+  table.sort(ordinals)
+  local base, set, from, at, ended = R.base, {}, 1, 0, #list
+  for i = 1, #ordinals do
+    local ordinal = ordinals[i]
+    set[at + 1], set[at + 2], set[at + 3], set[at + 4] = 'SET', 'u1', text(ordinal - base), '1'
+    at = at + 4
+    list[ended + i] = text(ordinal)
+    if ordinals[i + 1] ~= ordinal + 1 then
+      call('ZREMRANGEBYSCORE', PLACES, text(ordinals[from]), text(ordinal))
+      from = i + 1
+    end
+  end
+  call('BITFIELD', bits, unpack(set))
+  visible = true
+end
+
+-- Ends up to `most` passes that ran out; says how many.
+local function expire_due(most)
+  local due = call('ZRANGEBYSCORE', ACTIVE, '-inf', now, 'LIMIT', 0, most)
+  if #due == 0 then return 0 end
+  call('ZREM', ACTIVE, unpack(due))
+  for _, since in ipairs(call('HMGET', SINCE, unpack(due))) do
+    if since then
+      R.inside_since = R.inside_since - (tonumber(since) - R.epoch)
+      R.stayed_ms = R.stayed_ms + math.max(0, now - tonumber(since))
+    end
+  end
+  call('HDEL', SINCE, unpack(due))
+  R.expired = R.expired + #due
+  R.departed = R.departed + #due
+  end_many(due, 'done')
+  return #due
+end
+
+-- Ends passes and missed turns that ran out; says whether that was all of them.
+local function sweep()
+  -- Ends up to `most` missed turns that are given up; says how many.
+  local function miss_due(most)
+    local due = call('ZRANGEBYSCORE', ASIDE, '-inf', now, 'LIMIT', 0, most)
+    if #due == 0 then return 0 end
+    call('ZREM', ASIDE, unpack(due))
+    R.missed = R.missed + #due
+    end_many(due, 'gone')
+    return #due
+  end
+
+  runs_out = math.min(earliest(ACTIVE), earliest(ASIDE))
+  if runs_out > now then return true end
+  local looked = expire_due(LOOK_MAX)
+  if looked < LOOK_MAX then miss_due(LOOK_MAX - looked) end
+  runs_out = math.min(earliest(ACTIVE), earliest(ASIDE))
+  return runs_out > now
+end
+
+-- One tick, however many were missed: no burst makes up for a pause or an outage.
+local function turn_tick()
+  local passed = math.floor(math.max(0, now - R.tick_start) / R.every)
+  if passed > 0 then
+    R.tick_start = R.tick_start + passed * R.every
+    R.tick_admitted = 0
+    R.tick_extra = 0
+  end
+end
+
+-- How many may be admitted at this instant.
+local function budget()
+  if R.paused == 1 then return 0 end
+  local by_tick, by_cap = math.huge, math.huge
+  if R.batch then by_tick = math.max(0, R.batch + R.tick_extra - R.tick_admitted) end
+  if by_tick > 0 and R.active_max then by_cap = math.max(0, R.active_max - call('ZCARD', ACTIVE)) end
+  return math.min(by_tick, by_cap)
+end
+
+local function enter(ordinals)
+  local count = #ordinals
+  if count == 0 then return end
+  local passes, since = {}, {}
+  local expires_at, admitted_at = text(now + R.pass_ttl), text(now)
+  for i = 1, count do
+    local ordinal = ordinals[i]
+    passes[2 * i - 1], passes[2 * i] = expires_at, ordinal
+    since[2 * i - 1], since[2 * i] = ordinal, admitted_at
+  end
+  call('ZADD', ACTIVE, unpack(passes))
+  call('HSET', SINCE, unpack(since))
+  if runs_out then runs_out = math.min(runs_out, now + R.pass_ttl) end
+  R.inside_since = R.inside_since + count * (now - R.epoch)
+  R.tick_admitted = R.tick_admitted + count
+  R.admitted = R.admitted + count
+end
+
+-- Takes the next ones while budget is left; says whether it stopped for having looked at enough.
+local function admit()
+  local left = budget()
+  if left == 0 then return false end
+
+  -- Whose turn it is: the door comes first, then the line, up to where places may be lost. At most `most`
+  -- ordinals, and whether they are at the door.
+  local function next_ones(most)
+    local door = call('ZRANGE', DOOR, 0, most - 1)
+    if #door > 0 then return door, true end
+    if R.head == R.issued then return {}, false end
+    local to = '+inf'
+    if R.lost_after then to = text(R.lost_after) end
+    local line = call('ZRANGEBYSCORE', PLACES, '(' .. text(R.head), to, 'WITHSCORES', 'LIMIT', 0, most)
+    local ordinals = {}
+    for i = 2, #line, 2 do ordinals[i / 2] = line[i] end
+    return ordinals, false
+  end
+
+  -- Those who are not there yet in `there`, looked for in one round of presence. Those whose turn it is are mostly
+  -- neighbours, so the bitmap is read in stretches.
+  local function look_round(key, ordinals, there)
+    local STRETCH = 64
+    local bytes, from, base = '', 0, R.base
+    for i = 1, #ordinals do
+      if not there[i] then
+        local bit_no = ordinals[i] - base
+        local byte_no = math.floor(bit_no / 8)
+        if bytes == '' or byte_no >= from + STRETCH then
+          from = byte_no
+          bytes = call('GETRANGE', key, text(from), text(from + STRETCH - 1))
+          -- Nobody was heard of from here on.
+          if bytes == '' then return end
+        end
+        local byte = string.byte(bytes, byte_no - from + 1) or 0
+        there[i] = bit.band(byte, bit.rshift(128, bit_no % 8)) ~= 0
+      end
+    end
+  end
+
+  -- Splits ordinals into those who are there and those who are not.
+  local function by_presence(ordinals)
+    if R.presence_ttl == 0 then return ordinals, {} end
+    local there, present, absent = {}, {}, {}
+    for age = 0, 2 do look_round(round_key(age), ordinals, there) end
+    for i = 1, #ordinals do
+      local list = absent
+      if there[i] or (now < R.imported_until and is_unclaimed(tonumber(ordinals[i]))) then list = present end
+      list[#list + 1] = ordinals[i]
+    end
+    return present, absent
+  end
+
+  -- A missed turn is kept for `missed_turn_ttl`; with none, the place is gone at once.
+  local function step_aside(ordinals)
+    if #ordinals == 0 then return end
+    R.stepped_over = R.stepped_over + #ordinals
+    if R.missed_turn_ttl == 0 then
+      R.missed = R.missed + #ordinals
+      return end_many(ordinals, 'gone')
+    end
+    local turns, given_up = {}, now + R.missed_turn_ttl
+    for _, ordinal in ipairs(ordinals) do
+      turns[#turns + 1] = text(given_up)
+      turns[#turns + 1] = ordinal
+      set_aside[#set_aside + 1] = ordinal
+    end
+    call('ZADD', ASIDE, unpack(turns))
+    runs_out = math.min(runs_out, given_up)
+  end
+
+  local looks = LOOK_MAX
+  while looks > 0 and left > 0 do
+    local ordinals, at_door = next_ones(math.min(left, looks))
+    if #ordinals == 0 then return false end
+    looks = looks - #ordinals
+    visible = true
+    if at_door then
+      call('ZREM', DOOR, unpack(ordinals))
+    else
+      R.head = tonumber(ordinals[#ordinals])
+    end
+    local present, absent = by_presence(ordinals)
+    enter(present)
+    step_aside(absent)
+    left = budget()
+  end
+  return left > 0 and #next_ones(1) > 0
+end
+
+local function set_state(state)
+  if R.state ~= state then visible, turned = true, true end
+  R.state = state
+end
+
+-- Moves all bitmaps to another `base`.
+local function set_base(base)
+  local function shift(key, bytes)
+    local rest = call('GETRANGE', key, bytes, -1)
+    if rest == '' then call('UNLINK', key) else call('SET', key, rest) end
+  end
+
+  local bytes = (base - R.base) / 8
+  if bytes == 0 then return end
+  for i = 7, 11 do shift(KEYS[i], bytes) end
+  shift(IMPORTED, bytes)
+  shift(CLAIMED, bytes)
+  R.base = base
+end
+
+-- The end of every transition, and the one place where people are let in. Says whether more is to be done.
+local function settle()
+  -- With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up. The line runs
+  -- empty by nothing that is not visible.
+  local function step_over_an_empty_line()
+    if visible and R.head < R.issued and not R.lost_after and in_line() == 0 then
+      R.head = R.issued
+      visible = true
+    end
+  end
+
+  -- Endings of places far below `head` are forgotten, but never those above a place that is live.
+  local function advance_base()
+    local trail, step = tonumber(ARGV[3]), tonumber(ARGV[4])
+    while R.head - R.base >= trail + step do
+      local lowest = call('ZRANGE', PLACES, 0, 0, 'WITHSCORES')[2]
+      if lowest and tonumber(lowest) <= R.base + step then return end
+      set_base(R.base + step)
+    end
+  end
+
+  local swept = sweep()
+  turn_tick()
+  if R.lost_after and now >= R.lost_until then
+    R.lost_after, R.lost_until = false, false
+    visible = true
+  end
+  -- Passes that ran out but are not swept yet would count against the cap.
+  local more = not swept or admit()
+  step_over_an_empty_line()
+  if R.state == 'draining' and call('ZCARD', PLACES) == 0 then set_state('closed') end
+  advance_base()
+  return more
+end
