@@ -30,6 +30,17 @@ pub(super) fn master_killed(group: &mut TestSentinels, witness: &Witness<'_>) {
     group.wait_whole();
 }
 
+/// `kill -9` of the master and of a node, which is started before there is another master.
+pub(super) fn master_and_node_killed(group: &mut TestSentinels, witness: &Witness<'_>) {
+    let old = group.master();
+    witness.replaced(|| {
+        witness.nodes.kill(0, witness.crowd, || group.kill(old));
+        group.wait_for_new_master(old);
+    });
+    group.start_again(old);
+    group.wait_whole();
+}
+
 /// The master does nothing for ten seconds, and then goes on as if nothing had happened.
 pub(super) fn master_stopped(group: &mut TestSentinels, witness: &Witness<'_>) {
     let old = group.master();

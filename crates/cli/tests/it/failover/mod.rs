@@ -4,6 +4,7 @@
 //! Besides the crowd there are those who join and are never heard of again. What a store has forgotten comes back
 //! with whoever asks for it; they do not ask, so an operator does, and finds them only if nothing was lost.
 
+mod away;
 mod cluster;
 mod cut;
 mod faults;

@@ -5,9 +5,10 @@ use std::time::Duration;
 use ropeline_testing::TestCluster;
 
 use super::{
+    away::away,
     cluster::{OWNER_KILLED, WRITABLE_WITHIN},
     faults,
-    story::{away, room_of},
+    story::room_of,
 };
 
 /// A busy machine takes so long now and then.

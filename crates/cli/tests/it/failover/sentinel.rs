@@ -18,6 +18,11 @@ fn a_master_that_is_killed_takes_no_acknowledged_place_with_it() {
 }
 
 #[test]
+fn a_node_that_is_started_before_there_is_another_master_serves_when_there_is() {
+    NODE_KILLED_TOO.tell().holds(WRITABLE_WITHIN);
+}
+
+#[test]
 #[ignore = "is in the table"]
 fn a_master_that_comes_back_after_ten_seconds_is_not_believed() {
     MASTER_STOPPED.tell().holds(WRITABLE_WITHIN);
@@ -41,6 +46,11 @@ fn while_all_sentinels_are_away_nobody_notices() {
 }
 
 pub(super) const MASTER_KILLED: Story = quick("kill -9 of the master", faults::master_killed, "1");
+pub(super) const NODE_KILLED_TOO: Story = quick(
+    "kill -9 of the master and of a node",
+    faults::master_and_node_killed,
+    "1",
+);
 pub(super) const MASTER_STOPPED: Story = Story {
     fault: "SIGSTOP of the master for 10 s",
     on: On::Sentinel {

@@ -5,10 +5,11 @@ use std::{thread, time::Duration};
 use ropeline_core::Policy;
 use ropeline_testing::{
     Pace, SentinelOptions, TestCluster, TestSentinels,
-    history::{At, History, Op, Outcome, Turn, Violation},
+    history::{History, Violation},
 };
 
 use super::{
+    away::away,
     silent::{self, Asker},
     witness::Witness,
 };
@@ -17,7 +18,7 @@ use crate::{
         self,
         cluster::{Cluster, section},
         plan::Manners,
-        run::{Scene, judged},
+        run::{Outcome, Scene, judged},
     },
     process::Site,
 };
@@ -137,13 +138,13 @@ impl Story {
                 befall(&Witness {
                     crowd: &crowd.recorder,
                     silent,
+                    nodes: &nodes,
                     groups: &groups,
                 });
                 thread::sleep(QUIET_AFTER);
             });
         });
-        println!("{}: {}", self.name(), outcome.summary());
-        self.judge(&outcome.history, silent)
+        self.judge(&outcome, silent)
     }
 
     fn settings(&self, policy: &Policy, rooms: &[String]) -> String {
@@ -159,7 +160,8 @@ impl Story {
         settings
     }
 
-    fn judge(&self, crowd: &History, silent: Vec<History>) -> Told {
+    #[expect(clippy::print_stdout, reason = "a run that went well says what it was")]
+    fn judge(&self, crowd: &Outcome, silent: Vec<History>) -> Told {
         let mut told = Told {
             operations: 0,
             violations: Vec::new(),
@@ -168,7 +170,7 @@ impl Story {
             silent,
         };
         let name = self.name();
-        for (at, history) in [crowd].into_iter().chain(&told.silent).enumerate() {
+        for (at, history) in [&crowd.history].into_iter().chain(&told.silent).enumerate() {
             told.operations += history.records.len();
             if let Err(broken) = judged(&format!("{name}-{at}"), history) {
                 told.violations.extend(broken.violations);
@@ -176,8 +178,10 @@ impl Story {
             }
         }
         println!(
-            "{name}: {} operations, away for {:.2?}",
-            told.operations, told.away
+            "{name}: {} operations, away for {:.2?}; {}",
+            told.operations,
+            told.away,
+            crowd.summary()
         );
         told
     }
@@ -207,36 +211,6 @@ fn crowd_policy() -> Policy {
         batch: Some(8),
         ..nodes::policy()
     }
-}
-
-/// After each fault and before the next, the longest time without an acknowledged join.
-pub(crate) fn away(history: &History) -> Vec<Duration> {
-    let acknowledged = |op, outcome| op == Op::Join && outcome == Outcome::Ok;
-    let records = history.records.iter();
-    let records = records.filter(|record| acknowledged(record.op, record.outcome));
-    let mut joins: Vec<_> = records.map(|record| record.t1).collect();
-    joins.sort_unstable();
-    let faults = history.faults.iter();
-    let faults: Vec<_> = faults
-        .filter(|fault| fault.turn == Turn::On)
-        .map(|fault| fault.at)
-        .collect();
-    let ends = faults.iter().skip(1).copied().chain([At::MAX]);
-    faults
-        .iter()
-        .zip(ends)
-        .map(|(from, to)| longest_gap(&joins, *from, to))
-        .collect()
-}
-
-fn longest_gap(joins: &[At], from: At, to: At) -> Duration {
-    let mut last = from;
-    let mut longest = Duration::ZERO;
-    for join in joins.iter().filter(|join| from < **join && **join < to) {
-        longest = longest.max(*join - last);
-        last = *join;
-    }
-    longest
 }
 
 /// A room that the same servers of a Cluster keep as `main`.

@@ -14,9 +14,10 @@ const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|
 ";
 
-const ALL: [Story; 14] = [
+const ALL: [Story; 15] = [
     sentinel::MASTER_KILLED,
     sentinel::MASTER_KILLED_UNCONFIRMED,
+    sentinel::NODE_KILLED_TOO,
     sentinel::MASTER_STOPPED,
     sentinel::TWO_KILLED,
     sentinel::REPLICA_STALE,

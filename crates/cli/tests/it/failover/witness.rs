@@ -4,6 +4,8 @@ use std::{thread, time::Duration};
 
 use ropeline_testing::history::{Kind, Recorder, Target, Turn};
 
+use crate::nodes::cluster::Cluster;
+
 /// After a new master was named, nodes have found it by then and the line moves again.
 const FOUND_AGAIN: Duration = Duration::from_secs(2);
 
@@ -13,6 +15,7 @@ pub(crate) struct Witness<'a> {
     pub(crate) crowd: &'a Recorder,
     /// Of the rooms with those who never ask.
     pub(crate) silent: Vec<&'a Recorder>,
+    pub(crate) nodes: &'a Cluster,
     /// The Unix group of each node.
     pub(crate) groups: &'a [u32],
 }
