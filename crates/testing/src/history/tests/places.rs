@@ -179,6 +179,16 @@ fn over() -> Vec<Case> {
         },
         Case {
             rule: Rule::T2,
+            how: "a node that does not know yet that the store is back shows more than it remembers",
+            wrong: finished()
+                .suffered(Kind::Stopped, Target::Store, 12..80)
+                .polled("ann", 40..50, inside(1, 5).pictured_at(35)),
+            right: finished()
+                .suffered(Kind::Stopped, Target::Store, 12..80)
+                .polled("ann", 40..50, inside(1, 5).pictured_at(25)),
+        },
+        Case {
+            rule: Rule::T2,
             how: "a store that has forgotten brings back who had left",
             wrong: left().suffered(Kind::Forgot, Target::Store, 40..50).polled(
                 "ann",
