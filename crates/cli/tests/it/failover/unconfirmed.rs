@@ -13,7 +13,7 @@ use super::{
 
 const FAULT: &str = "kill -9 of the master after its replicas heard nothing for a second";
 const UNCONFIRMED: Story = quick(FAULT, faults::replication_held_back, "0");
-pub(super) const CONFIRMED: Story = quick(FAULT, faults::replication_held_back, "1");
+pub(super) const CONFIRMED: Story = quick(FAULT, faults::replication_held_back, "\"strict\"");
 
 #[test]
 fn without_confirmation_those_who_never_ask_are_lost_and_the_rules_say_so() {
