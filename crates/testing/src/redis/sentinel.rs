@@ -128,13 +128,6 @@ impl TestSentinels {
         *self.sentinels[sentinel].at().ip()
     }
 
-    /// How often the sentinels have put another master in the place of one, as the first of them saw it.
-    pub fn switches(&self) -> usize {
-        let log = self.sentinels[0].directory().join("redis.log");
-        let log = std::fs::read_to_string(log).expect("a sentinel writes down what it sees");
-        log.matches("+switch-master").count()
-    }
-
     /// What `redis-cli` prints for a command to a sentinel.
     pub fn sentinel_cli(&self, sentinel: usize, command: &[&str]) -> String {
         self.sentinels[sentinel].cli(command)

@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use ropeline_core::Policy;
 use ropeline_testing::{
     Pace, SentinelOptions, TestCluster, TestSentinels,
-    history::{History, Violation},
+    history::{History, Rule, Violation},
 };
 
 use super::{
@@ -31,8 +31,6 @@ const FAULT_AFTER: Duration = Duration::from_secs(3);
 /// Whoever comes in the end finds everything well.
 const QUIET_AFTER: Duration = Duration::from_secs(2);
 const VISITORS: usize = 180;
-/// A story that Sentinels spoil more often than this is not told.
-const TRIES_MAX: u32 = 3;
 /// Whoever of the crowd is still in line by then stays there.
 const OVER_AFTER: Duration = Duration::from_secs(32);
 
@@ -92,43 +90,33 @@ impl Story {
         self.tell_asked_by(self.asker())
     }
 
+    #[expect(clippy::print_stdout, reason = "a story that is told again says why")]
     pub(crate) fn tell_asked_by(&self, asker: Asker) -> Told {
         match self.on {
-            On::Sentinel { pace, befall } => self.tell_on_sentinels(pace, befall, asker),
+            On::Sentinel { pace, befall } => {
+                let mut group = TestSentinels::with(&SentinelOptions {
+                    pace,
+                    ..SentinelOptions::default()
+                });
+                let url = group.url();
+                let rooms = ["silent".to_owned()];
+                let before = failovers(&group);
+                let told = self.play(&url, &rooms, asker, |witness| befall(&mut group, witness));
+                // On a machine that is too busy a master is taken for dead that is not, and there are two lines.
+                let two_lines = |broken: &Violation| matches!(broken.rule, Rule::W6 | Rule::W7);
+                let excused = told.violations.iter().all(two_lines) && !told.violations.is_empty();
+                if excused && failovers(&group) - before > told.away.len() as u64 {
+                    println!("{}: a master was replaced that was alive", self.name());
+                    return self.tell_asked_by(asker);
+                }
+                told
+            }
             On::Cluster { befall } => {
                 let mut cluster = TestCluster::start();
                 let url = cluster.url();
                 let rooms = [neighbour_of_main(&cluster)];
                 self.play(&url, &rooms, asker, |witness| befall(&mut cluster, witness))
             }
-        }
-    }
-
-    /// Sentinels that do not hear a master in time, on a machine that is busy with other tests, replace one that is
-    /// well. That is another story than the one to be told, so this one is told again.
-    #[expect(clippy::print_stdout, reason = "a story that is told again says why")]
-    fn tell_on_sentinels(
-        &self,
-        pace: Pace,
-        befall: fn(&mut TestSentinels, &Witness<'_>),
-        asker: Asker,
-    ) -> Told {
-        let mut tries = 1;
-        loop {
-            let mut group = TestSentinels::with(&SentinelOptions {
-                pace,
-                ..SentinelOptions::default()
-            });
-            let url = group.url();
-            let rooms = ["silent".to_owned()];
-            let told = self.play(&url, &rooms, asker, |witness| befall(&mut group, witness));
-            let unplanned = group.switches() > told.away.len();
-            if told.words.is_empty() || !unplanned || tries == TRIES_MAX {
-                return told;
-            }
-            tries += 1;
-            println!("{}: a master was replaced that was well", self.name());
-            told.words.iter().for_each(|words| println!("{words}"));
         }
     }
 
@@ -233,6 +221,14 @@ fn crowd_policy() -> Policy {
         batch: Some(8),
         ..nodes::policy()
     }
+}
+
+/// How often the master has been replaced.
+fn failovers(group: &TestSentinels) -> u64 {
+    let said = group.sentinel_cli(0, &["SENTINEL", "MASTER", group.name()]);
+    let mut lines = said.lines().skip_while(|line| *line != "config-epoch");
+    let epoch = lines.nth(1).and_then(|epoch| epoch.parse().ok());
+    epoch.expect("a Sentinel says which master is the latest")
 }
 
 /// A room that the same servers of a Cluster keep as `main`.
