@@ -73,7 +73,11 @@ fn check_layout(seats: &[SeatDraft]) -> Result<(), Refusal> {
     let good = (1..=SEATS_MAX).contains(&seats.len())
         && numbers.len() == seats.len()
         && !numbers.contains(&0);
-    if good { Ok(()) } else { Err(Refusal::InvalidSeats) }
+    if good {
+        Ok(())
+    } else {
+        Err(Refusal::InvalidSeats)
+    }
 }
 
 pub(super) struct CreateConcert<'a> {

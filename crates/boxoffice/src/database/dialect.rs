@@ -125,14 +125,26 @@ mod tests {
         assert_eq!(Dialect::of("sqlite:box.db"), Some(Dialect::Sqlite));
         assert_eq!(Dialect::of("postgres://db/box"), Some(Dialect::Postgres));
         assert_eq!(Dialect::of("postgresql://db/box"), Some(Dialect::Postgres));
-        for bad in ["sqlite::memory:", "sqlite:x?mode=memory", "mysql://db", "box.db", ""] {
+        for bad in [
+            "sqlite::memory:",
+            "sqlite:x?mode=memory",
+            "mysql://db",
+            "box.db",
+            "",
+        ] {
             assert_eq!(Dialect::of(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn a_missing_file_is_made_unless_the_address_says_otherwise() {
-        assert_eq!(Dialect::Sqlite.address("sqlite:a.db"), "sqlite:a.db?mode=rwc");
-        assert_eq!(Dialect::Sqlite.address("sqlite:a.db?mode=rw"), "sqlite:a.db?mode=rw");
+        assert_eq!(
+            Dialect::Sqlite.address("sqlite:a.db"),
+            "sqlite:a.db?mode=rwc"
+        );
+        assert_eq!(
+            Dialect::Sqlite.address("sqlite:a.db?mode=rw"),
+            "sqlite:a.db?mode=rw"
+        );
     }
 }

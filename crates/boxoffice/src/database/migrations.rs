@@ -15,7 +15,11 @@ macro_rules! steps {
         [
             include_str!(concat!("../../migrations/", $dialect, "/0001_points.sql")),
             include_str!(concat!("../../migrations/", $dialect, "/0002_concerts.sql")),
-            include_str!(concat!("../../migrations/", $dialect, "/0003_reservations.sql")),
+            include_str!(concat!(
+                "../../migrations/",
+                $dialect,
+                "/0003_reservations.sql"
+            )),
             include_str!(concat!("../../migrations/", $dialect, "/0004_promises.sql")),
         ]
     };
@@ -33,7 +37,13 @@ pub(super) async fn run(dialect: Dialect, pool: &AnyPool) -> Result<(), MigrateE
     };
     let migrations = (1..).zip(NAMES).zip(steps).map(|((version, name), sql)| {
         let kind = MigrationType::Simple;
-        Migration::new(version, Cow::Borrowed(name), kind, Cow::Borrowed(sql), false)
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            kind,
+            Cow::Borrowed(sql),
+            false,
+        )
     });
     let migrator = Migrator {
         migrations: migrations.collect(),

@@ -19,8 +19,10 @@ pub(crate) trait Work: Sync {
     type Done: Send;
 
     /// Does it inside the transaction; an error undoes all of it.
-    fn carry_out(&self, session: &mut Session)
-    -> impl Future<Output = Result<Self::Done, Error>> + Send;
+    fn carry_out(
+        &self,
+        session: &mut Session,
+    ) -> impl Future<Output = Result<Self::Done, Error>> + Send;
 }
 
 /// A transaction under way.

@@ -1,0 +1,121 @@
+//! Everything at once, in no order, while holds run out.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use ropeline_boxoffice::{BoxOffice, Error, Points, ReservationId, SeatId, UserId};
+use ropeline_core::Timestamp;
+
+use crate::given::{Given, NOW, PRICE, at_once, pass};
+
+on_both![
+    the_books_stay_right_in_turmoil,
+    #[ignore = "forty thousand steps"]
+    the_books_stay_right_in_long_turmoil,
+];
+
+async fn the_books_stay_right_in_turmoil(given: &Given) {
+    turmoil(given, 12, 40).await;
+}
+
+async fn the_books_stay_right_in_long_turmoil(given: &Given) {
+    turmoil(given, 40, 1_000).await;
+}
+
+/// The clients share few users and few seats, so that they meet all the time.
+async fn turmoil(given: &Given, clients: u64, steps: u32) {
+    let stage = Arc::new(Stage {
+        office: given.office.clone(),
+        users: given.users_with(PRICE * 3, 6).await,
+        seats: given.seats(8).await,
+        clock: AtomicU64::new(NOW.0),
+    });
+    at_once((1..=clients).map(|seed| play(Arc::clone(&stage), Dice(seed), steps))).await;
+    given.assert_books_right().await;
+    // It was no idle turmoil.
+    for happened in ["payments", "reservations WHERE state = 'EXPIRED'"] {
+        assert!(given.count(happened).await > 0, "{happened}");
+    }
+}
+
+struct Stage {
+    office: BoxOffice,
+    users: Vec<UserId>,
+    seats: Vec<SeatId>,
+    clock: AtomicU64,
+}
+
+async fn play(stage: Arc<Stage>, mut dice: Dice, steps: u32) {
+    for _ in 0..steps {
+        match stage.step(&mut dice).await {
+            Ok(()) | Err(Error::Refused(_)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+        let books = stage.office.books().await.unwrap();
+        assert!(books.are_right(), "{books:?}");
+    }
+}
+
+impl Stage {
+    async fn step(&self, dice: &mut Dice) -> Result<(), Error> {
+        let user = self.users[dice.below(self.users.len())];
+        let seat = self.seats[dice.below(self.seats.len())];
+        let now = Timestamp(self.clock.fetch_add(1_000, Relaxed));
+        let office = &self.office;
+        match dice.below(10) {
+            0 => office
+                .charge(user, Points::amount(PRICE / 2)?, None, now)
+                .await
+                .map(drop),
+            1..=4 => office
+                .reserve(user, seat, Some(&pass(1)), now)
+                .await
+                .map(drop),
+            5..=7 => office
+                .pay(user, self.some_of(user, dice, now).await?, None, now)
+                .await
+                .map(drop),
+            8 => {
+                office
+                    .give_up(user, self.some_of(user, dice, now).await?, now)
+                    .await
+            }
+            _ => {
+                self.clock.fetch_add(minutes(2), Relaxed);
+                office.sweep(now).await.map(drop)
+            }
+        }
+    }
+
+    /// One of the user's reservations, whatever has become of it; none has the number zero.
+    async fn some_of(
+        &self,
+        user: UserId,
+        dice: &mut Dice,
+        now: Timestamp,
+    ) -> Result<ReservationId, Error> {
+        let own = self.office.reservations(user, now).await?;
+        let picked = own.get(dice.below(own.len().max(1)));
+        Ok(picked.map_or(ReservationId(0), |reservation| reservation.id))
+    }
+}
+
+fn minutes(count: u64) -> u64 {
+    u64::try_from(Duration::from_secs(count * 60).as_millis()).unwrap()
+}
+
+/// The same throws for the same seed (a linear congruential generator, Knuth's constants).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: usize) -> usize {
+        let step = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = step.wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
