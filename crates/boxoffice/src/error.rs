@@ -2,9 +2,10 @@
 
 use thiserror::Error;
 
-/// Why the box office did not do what it was asked. In either case nothing was changed, except that
-/// after [`Error::Database`] at the very end of a transaction it is not known: repeat the request with
-/// its idempotency key.
+/// Why the box office did not do what it was asked.
+///
+/// Nothing was changed, except that after [`Error::Database`] this is not known, since the connection
+/// may have been lost while committing: repeat the request with its idempotency key.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A rule forbids it.

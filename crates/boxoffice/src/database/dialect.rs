@@ -16,7 +16,7 @@ impl Dialect {
     pub(crate) fn of(url: &str) -> Option<Self> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             Some(Self::Postgres)
-        } else if url.starts_with("sqlite:") && !url.contains("memory") {
+        } else if url.starts_with("sqlite:") && !in_memory(url) {
             Some(Self::Sqlite)
         } else {
             None
@@ -116,6 +116,10 @@ impl Dialect {
     }
 }
 
+fn in_memory(url: &str) -> bool {
+    url.contains(":memory:") || url.contains("mode=memory")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +127,7 @@ mod tests {
     #[test]
     fn an_address_says_which_database_it_is() {
         assert_eq!(Dialect::of("sqlite:box.db"), Some(Dialect::Sqlite));
+        assert_eq!(Dialect::of("sqlite:/memory/a"), Some(Dialect::Sqlite));
         assert_eq!(Dialect::of("postgres://db/box"), Some(Dialect::Postgres));
         assert_eq!(Dialect::of("postgresql://db/box"), Some(Dialect::Postgres));
         for bad in [

@@ -7,7 +7,7 @@ mod session;
 use std::{fmt, time::Duration};
 
 use sqlx::{
-    AnyPool, Executor,
+    Any, AnyConnection, AnyPool, Executor, TransactionManager,
     any::{AnyPoolOptions, install_default_drivers},
 };
 
@@ -15,6 +15,8 @@ pub(crate) use dialect::Dialect;
 pub(crate) use session::{Session, Work};
 
 use crate::Error;
+
+type AnyTransactionManager = <Any as sqlx::Database>::TransactionManager;
 
 /// Longer than a queue for the one writer of SQLite gets in any load that a single file can bear.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -85,8 +87,18 @@ async fn connect(
                 Ok(())
             })
         })
+        .after_release(|connection, _| Box::pin(end_abandoned(connection)))
         .connect(url)
         .await
+}
+
+/// Undoes a transaction that nobody holds. A caller that goes away while a transaction begins can
+/// leave one behind on SQLite, and the one writer would be stuck in it for ever.
+async fn end_abandoned(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    if AnyTransactionManager::get_transaction_depth(connection) > 0 {
+        AnyTransactionManager::rollback(connection).await?;
+    }
+    Ok(true)
 }
 
 /// What may be shown of an address: not what stands before its `@`.

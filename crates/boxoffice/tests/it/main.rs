@@ -32,6 +32,7 @@ mod concerts;
 mod constraints;
 mod crowds;
 mod holds;
+mod interruptions;
 mod outbox;
 mod payment;
 mod points;
