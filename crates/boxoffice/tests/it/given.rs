@@ -1,8 +1,11 @@
 //! A box office of the test's own, and what happens in it.
 
-use std::sync::{
-    Arc, Mutex, PoisonError, Weak,
-    atomic::{AtomicU32, Ordering::Relaxed},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
 };
 
 use ropeline_boxoffice::{
@@ -17,6 +20,8 @@ use tokio::task::JoinSet;
 
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000_000);
 pub(crate) const PRICE: i64 = 50_000;
+/// What has not happened by now does not happen.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A box office on a database that nobody else uses.
 pub(crate) struct Given {
@@ -134,6 +139,13 @@ impl Given {
     pub(crate) async fn count(&self, table_and_condition: &str) -> i64 {
         let sql = format!("SELECT COUNT(*) FROM {table_and_condition}");
         sqlx::query_scalar(&sql).fetch_one(&self.sql).await.unwrap()
+    }
+
+    /// Waits until there is such a row, but not for ever.
+    pub(crate) async fn until(&self, table_and_condition: &str) {
+        let there = async { while self.count(table_and_condition).await == 0 {} };
+        let waited = tokio::time::timeout(PATIENCE, there).await;
+        waited.unwrap_or_else(|_| panic!("never in {table_and_condition}"));
     }
 
     pub(crate) async fn assert_books_right(&self) {

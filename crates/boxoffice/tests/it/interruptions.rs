@@ -63,17 +63,15 @@ async fn a_deadlock_is_tried_again() {
         .office
         .charge(user, Points::amount(5).unwrap(), None, NOW);
     let other_way_round = async {
-        while given
-            .count("pg_stat_activity WHERE wait_event_type = 'Lock'")
-            .await
-            == 0
-        {}
+        given
+            .until("pg_stat_activity WHERE wait_event_type = 'Lock'")
+            .await;
         other.execute(&*lock_user).await.unwrap();
         other.execute("COMMIT").await.unwrap();
     };
     let (charged, ()) = tokio::join!(charge, other_way_round);
     assert_eq!(charged.unwrap().balance.get(), 5);
     let deadlocks = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
-    while given.count(deadlocks).await == 0 {}
+    given.until(deadlocks).await;
     given.assert_books_right().await;
 }
