@@ -29,8 +29,23 @@ const NAMES: [&str; 4] = ["points", "concerts", "reservations", "promises"];
 const SQLITE: [&str; 4] = steps!("sqlite");
 const POSTGRES: [&str; 4] = steps!("postgres");
 
-/// Takes the steps that this database has not taken, under a lock where several may start at once.
+/// Takes the steps that this database has not taken. Of several that start at once, one takes them
+/// and the others wait.
 pub(super) async fn run(dialect: Dialect, pool: &AnyPool) -> Result<(), MigrateError> {
+    let migrator = migrator(dialect);
+    // `run_direct` is `run` with a future that can move between threads.
+    match dialect {
+        // sqlx holds an advisory lock meanwhile.
+        Dialect::Postgres => migrator.run_direct(&mut *pool.acquire().await?).await,
+        Dialect::Sqlite => {
+            let mut locked = pool.begin_with(dialect.begin()).await?;
+            migrator.run_direct(&mut *locked).await?;
+            Ok(locked.commit().await?)
+        }
+    }
+}
+
+fn migrator(dialect: Dialect) -> Migrator {
     let steps = match dialect {
         Dialect::Sqlite => SQLITE,
         Dialect::Postgres => POSTGRES,
@@ -45,9 +60,8 @@ pub(super) async fn run(dialect: Dialect, pool: &AnyPool) -> Result<(), MigrateE
             false,
         )
     });
-    let migrator = Migrator {
+    Migrator {
         migrations: migrations.collect(),
         ..Migrator::DEFAULT
-    };
-    migrator.run(pool).await
+    }
 }

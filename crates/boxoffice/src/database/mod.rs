@@ -105,3 +105,52 @@ async fn end_abandoned(connection: &mut AnyConnection) -> Result<bool, sqlx::Err
 fn hide_password(url: &str) -> Box<str> {
     url.rsplit_once('@').map_or(url, |(_, host)| host).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use ropeline_testing::TestPostgres;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_commit_on_sqlite_is_on_the_disk_before_it_is_answered() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("box.db").display());
+        let database = Database::open(&url).await.unwrap();
+        let mode: String = say(&database.writer, "PRAGMA journal_mode").await;
+        assert_eq!(mode, "wal");
+        for (pragma, full) in [
+            ("synchronous", 2),
+            ("foreign_keys", 1),
+            ("busy_timeout", 5_000),
+        ] {
+            let set: i64 = say(&database.writer, &format!("PRAGMA {pragma}")).await;
+            assert_eq!(set, full, "{pragma}");
+        }
+        let read_only: i64 = say(&database.reader, "PRAGMA query_only").await;
+        assert_eq!(read_only, 1);
+    }
+
+    #[tokio::test]
+    async fn nothing_waits_for_ever_on_postgresql() {
+        let server = TestPostgres::start();
+        let careless = "ALTER DATABASE postgres SET default_transaction_isolation = 'serializable'";
+        server.execute("postgres", careless);
+        let database = Database::open(&server.url("postgres")).await.unwrap();
+        for (setting, value) in [
+            ("transaction_isolation", "read committed"),
+            ("lock_timeout", "5s"),
+            ("statement_timeout", "10s"),
+        ] {
+            let set: String = say(&database.writer, &format!("SHOW {setting}")).await;
+            assert_eq!(set, value, "{setting}");
+        }
+    }
+
+    async fn say<T>(pool: &AnyPool, question: &str) -> T
+    where
+        T: for<'r> sqlx::Decode<'r, Any> + sqlx::Type<Any> + Send + Unpin,
+    {
+        sqlx::query_scalar(question).fetch_one(pool).await.unwrap()
+    }
+}

@@ -33,6 +33,7 @@ mod constraints;
 mod crowds;
 mod holds;
 mod interruptions;
+mod opening;
 mod outbox;
 mod payment;
 mod points;
