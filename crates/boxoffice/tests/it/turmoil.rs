@@ -1,6 +1,7 @@
 //! Everything at once, in no order, while holds run out.
 
 use std::{
+    collections::HashSet,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -8,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use ropeline_boxoffice::{BoxOffice, Error, Points, ReservationId, SeatId, UserId};
+use ropeline_boxoffice::{BoxOffice, Error, Points, Refusal, ReservationId, SeatId, UserId};
 use ropeline_core::Timestamp;
 
 use crate::given::{Given, NOW, PRICE, at_once, pass};
@@ -20,26 +21,30 @@ on_both![
 ];
 
 async fn the_books_stay_right_in_turmoil(given: &Given) {
-    turmoil(given, 12, 40).await;
+    turmoil(given, 12, 40, 16).await;
 }
 
 async fn the_books_stay_right_in_long_turmoil(given: &Given) {
-    turmoil(given, 40, 1_000).await;
+    turmoil(given, 40, 1_000, 400).await;
 }
 
-/// The clients share few users and few seats, so that they meet all the time.
-async fn turmoil(given: &Given, clients: u64, steps: u32) {
+/// The clients share few users, few seats and little money, so that they meet all the time.
+async fn turmoil(given: &Given, clients: u64, steps: u32, seats: u32) {
     let stage = Arc::new(Stage {
         office: given.office.clone(),
-        users: given.users_with(PRICE * 3, 6).await,
-        seats: given.seats(8).await,
+        users: given.users_with(PRICE, 6).await,
+        seats: given.seats(seats).await,
         clock: AtomicU64::new(NOW.0),
     });
-    at_once((1..=clients).map(|seed| play(Arc::clone(&stage), Dice(seed), steps))).await;
+    let players = (1..=clients).map(|seed| play(Arc::clone(&stage), Dice(seed), steps));
+    let refused: HashSet<Refusal> = at_once(players).await.into_iter().flatten().collect();
     given.assert_books_right().await;
     // It was no idle turmoil.
     for happened in ["payments", "reservations WHERE state = 'EXPIRED'"] {
         assert!(given.count(happened).await > 0, "{happened}");
+    }
+    for often in [Refusal::SeatTaken, Refusal::InsufficientPoints] {
+        assert!(refused.contains(&often), "{often:?}");
     }
 }
 
@@ -50,15 +55,19 @@ struct Stage {
     clock: AtomicU64,
 }
 
-async fn play(stage: Arc<Stage>, mut dice: Dice, steps: u32) {
+/// Gives why steps were refused; any other failure fails the test.
+async fn play(stage: Arc<Stage>, mut dice: Dice, steps: u32) -> HashSet<Refusal> {
+    let mut refused = HashSet::new();
     for _ in 0..steps {
         match stage.step(&mut dice).await {
-            Ok(()) | Err(Error::Refused(_)) => {}
+            Ok(()) => {}
+            Err(Error::Refused(refusal)) => drop(refused.insert(refusal)),
             Err(error) => panic!("{error:?}"),
         }
         let books = stage.office.books().await.unwrap();
         assert!(books.are_right(), "{books:?}");
     }
+    refused
 }
 
 impl Stage {
