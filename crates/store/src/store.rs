@@ -154,6 +154,15 @@ pub trait Store: Debug + Send + Sync {
     /// put back. Renews nothing.
     async fn ask(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError>;
 
+    /// A holder inside has business that lasts so long from now, for which the pass is kept, or with zero has no more;
+    /// says where the holder stands. See [`Command::Keep`](ropeline_core::Command::Keep).
+    async fn keep(
+        &self,
+        room: &RoomId,
+        holder: Holder,
+        business: Duration,
+    ) -> Result<Standing, StoreError>;
+
     /// The holder of a place in line is there. Taken in within a second, without an answer.
     fn mark(&self, room: &RoomId, ordinal: Ordinal);
 

@@ -6,6 +6,7 @@ mod crash;
 mod crowd;
 mod deploy;
 mod disk_full;
+mod failover;
 mod health;
 mod import;
 mod liar;

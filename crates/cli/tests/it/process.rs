@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicU8, Ordering},
@@ -34,6 +35,8 @@ pub(crate) struct Site {
     small_disk: Option<SmallDisk>,
     /// Flags beside those that every server here has.
     flags: Vec<String>,
+    /// The Unix group of the servers, by which a packet filter tells them apart.
+    group: Option<u32>,
 }
 
 /// A running server. It is killed when it is dropped.
@@ -56,6 +59,7 @@ impl Site {
             address: free_address(),
             small_disk: None,
             flags: Vec::new(),
+            group: None,
         };
         site.configure(settings);
         site
@@ -81,6 +85,12 @@ impl Site {
     pub(crate) fn with_flag(mut self, name: &str, value: &str) -> Self {
         self.flags.extend([name.to_owned(), value.to_owned()]);
         self
+    }
+
+    /// With servers in a Unix group of their own.
+    pub(crate) fn in_group(self, group: u32) -> Self {
+        let group = Some(group);
+        Self { group, ..self }
     }
 
     /// The settings from the next start on.
@@ -173,6 +183,9 @@ impl Site {
             .args(&self.flags)
             .env_clear()
             .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        if let Some(group) = self.group {
+            command.gid(group);
+        }
         command
     }
 }

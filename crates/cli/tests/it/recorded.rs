@@ -49,7 +49,7 @@ impl<'r> Connection<'r> {
             Op::Poll => status(token),
             Op::Gate => verify(token),
             Op::Leave => leave(token),
-            Op::Audit => unreachable!("visitors do not audit"),
+            Op::Audit | Op::Find => unreachable!("visitors are no operators"),
         };
         let holds = hand.ordinal.filter(|_| op != Op::Join);
         let (record, reply) = self.send(op, &hand.user, holds, &ask)?;

@@ -18,6 +18,15 @@ pub enum Command {
     Restore(Vec<Holder>),
     /// The holders of these places are there.
     Mark(Vec<Ordinal>),
+    /// A holder inside has business that lasts so long from now: the pass does not run out before that, within
+    /// `pass_max`. With zero such business is over, and the pass lasts no longer than from a use at this moment.
+    /// Nothing happens to who is not inside.
+    Keep {
+        /// Whose pass.
+        holder: Holder,
+        /// How long.
+        business: Duration,
+    },
     /// A holder gives up a place, or is done with a pass.
     Leave(Holder),
     /// A holder's business inside is done.

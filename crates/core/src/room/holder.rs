@@ -1,5 +1,7 @@
 //! What the holder of a token can do: be there, use a pass, leave, finish; and be put out.
 
+use std::time::Duration;
+
 use super::{Departure, Ending, Holder, Live, Pass, Reply, Room, Standing};
 use crate::{Ordinal, Timestamp, Visitor};
 
@@ -25,18 +27,41 @@ impl Room {
         Reply::Standing(standings.collect())
     }
 
-    fn renew_one(&mut self, holder: &Holder, now: Timestamp) -> Option<Pass> {
+    /// The live pass of a holder.
+    fn live_pass(&self, holder: &Holder, now: Timestamp) -> Option<Pass> {
         if self.find(&holder.visitor) != Some(holder.ordinal) {
             return None;
         }
         let expires_at = self.passes.get(holder.ordinal).filter(|at| *at > now)?;
-        let pass = self.pass(holder.ordinal, expires_at);
-        let policy = &self.header.policy;
-        let mut renewed = now + policy.pass_ttl;
-        if !policy.pass_max.is_zero() {
-            renewed = renewed.min(pass.since + policy.pass_max);
+        Some(self.pass(holder.ordinal, expires_at))
+    }
+
+    /// Until when a pass may last if it is to last until `wanted`.
+    fn at_most(&self, pass: Pass, wanted: Timestamp) -> Timestamp {
+        match self.header.policy.pass_max {
+            max if max.is_zero() => wanted,
+            max => wanted.min(pass.since + max),
         }
-        if renewed <= expires_at {
+    }
+
+    pub(super) fn keep(&mut self, holder: &Holder, business: Duration, now: Timestamp) -> Reply {
+        if let Some(pass) = self.live_pass(holder, now) {
+            let expires_at = match business {
+                Duration::ZERO => pass.expires_at.min(now + self.header.policy.pass_ttl),
+                business => pass.expires_at.max(self.at_most(pass, now + business)),
+            };
+            if expires_at != pass.expires_at {
+                self.passes.set(holder.ordinal, expires_at);
+                self.changes.place(holder.ordinal);
+            }
+        }
+        Reply::Standing(vec![(holder.clone(), Standing::Unknown)])
+    }
+
+    fn renew_one(&mut self, holder: &Holder, now: Timestamp) -> Option<Pass> {
+        let pass = self.live_pass(holder, now)?;
+        let renewed = self.at_most(pass, now + self.header.policy.pass_ttl);
+        if renewed <= pass.expires_at {
             return Some(pass);
         }
         self.passes.set(holder.ordinal, renewed);

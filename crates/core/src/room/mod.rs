@@ -132,6 +132,7 @@ impl Room {
             Command::Renew(holders) => self.renew(&holders, now),
             Command::Restore(holders) => self.restore(&holders, now),
             Command::Mark(ordinals) => self.mark(&ordinals, now),
+            Command::Keep { holder, business } => self.keep(&holder, business, now),
             Command::Leave(holder) => self.leave(&holder, now),
             Command::Finish(holder) => self.finish(&holder, now),
             Command::Revoke(visitor) => self.revoke(&visitor, now),

@@ -104,6 +104,11 @@ impl<'a, F: Fixture> Given<'a, F> {
         self.store().renew(&self.room, holder(n)).await.unwrap()
     }
 
+    pub(super) async fn keep(&self, n: u64, business: Duration) -> Standing {
+        let kept = self.store().keep(&self.room, holder(n), business).await;
+        kept.unwrap()
+    }
+
     pub(super) async fn leave(&self, n: u64) -> Departure {
         self.store().leave(&self.room, holder(n)).await.unwrap()
     }

@@ -96,3 +96,73 @@ pub async fn a_place_that_nobody_was_given_is_unknown(fixture: &mut impl Fixture
     assert_eq!(given.renew(2).await, Standing::Unknown);
     assert_eq!(given.ask(holder(2)).await, Standing::Unknown);
 }
+
+/// A pass does not run out before the business that it is kept for.
+pub async fn a_pass_is_kept_for_business(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(2).await;
+    let first = given.pass(1).await;
+    given.advance(secs(20)).await;
+    let kept = pass(given.keep(1, secs(300)).await);
+    assert_eq!(kept.expires_at, first.since + secs(320));
+    // Neither a shorter business nor a use makes it shorter.
+    assert_eq!(pass(given.keep(1, secs(5)).await), kept);
+    assert_eq!(pass(given.renew(1).await), kept);
+    given.advance(secs(299)).await;
+    assert_eq!(given.pass(1).await, kept);
+    given.advance(secs(1)).await;
+    assert_eq!(given.nth(1).await, DONE);
+    assert!(matches!(
+        given.nth(2).await,
+        Standing::Live(Live::Inside(_))
+    ));
+}
+
+/// No business keeps anybody inside for longer than anybody may stay.
+pub async fn a_pass_is_kept_no_longer_than_the_policy_says(fixture: &mut impl Fixture) {
+    let policy = Policy {
+        pass_max: secs(45),
+        ..bank(1)
+    };
+    let given = Given::room(fixture, policy).await;
+    given.line(1).await;
+    let kept = pass(given.keep(1, secs(300)).await);
+    assert_eq!(kept.expires_at, kept.since + secs(45));
+}
+
+/// When the business is over, the pass lasts as long as from a use at that moment.
+pub async fn business_that_is_over_keeps_no_pass(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    let first = given.pass(1).await;
+    given.keep(1, secs(300)).await;
+    given.advance(secs(10)).await;
+    let over = pass(given.keep(1, secs(0)).await);
+    assert_eq!(over.expires_at, first.since + secs(40));
+    // A pass that was never kept is not made longer by it.
+    given.advance(secs(10)).await;
+    assert_eq!(pass(given.keep(1, secs(0)).await), over);
+}
+
+/// Nothing is kept of who waits, whose pass ran out, or who comes with the place of another.
+pub async fn only_who_is_inside_is_kept(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(2).await;
+    assert_eq!(given.keep(2, secs(300)).await, Standing::Live(Live::InLine));
+    let before = given.pass(1).await;
+    let stranger = holder_of("stranger", 1);
+    let kept = given.store().keep(&given.room, stranger, secs(300)).await;
+    assert_eq!(kept, Ok(Standing::Ended(Ending::Gone)));
+    assert_eq!(given.pass(1).await, before);
+    given.wait(secs(30));
+    assert_eq!(given.keep(1, secs(300)).await, DONE);
+}
+
+/// That a pass is kept is as durable as everything that is answered.
+pub async fn a_kept_pass_is_kept_over_a_crash(fixture: &mut impl Fixture) {
+    let mut given = Given::room(fixture, bank(1)).await;
+    given.line(1).await;
+    let kept = pass(given.keep(1, secs(300)).await);
+    given.crash().await;
+    assert_eq!(given.pass(1).await, kept);
+}

@@ -266,6 +266,16 @@ impl Store for EmbeddedStore {
         }
     }
 
+    async fn keep(
+        &self,
+        room: &RoomId,
+        holder: Holder,
+        business: Duration,
+    ) -> Result<Standing, StoreError> {
+        self.standing(room, Command::Keep { holder, business })
+            .await
+    }
+
     fn mark(&self, room: &RoomId, ordinal: Ordinal) {
         if let Some(room) = self.rooms.get(room) {
             room.mark(ordinal);

@@ -125,7 +125,8 @@ impl Durable {
         let owner = self.servers.owner(call.slot).await;
         let owner = owner.map_err(|lost| Failed::Unknown(lost.into()))?;
         let known = self.lock().get(&owner).copied();
-        let known = match known.filter(|known| known.online > 0 || self.takes_without(*known)) {
+        // What has no replica is looked at each time: it may be about to be replaced.
+        let known = match known.filter(|known| known.online > 0) {
             Some(known) => known,
             None => self.look(link, &owner).await?,
         };

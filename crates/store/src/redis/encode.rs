@@ -94,6 +94,10 @@ impl Caller<'_> {
                 let ordinals: Vec<_> = ordinals.iter().map(|ordinal| ordinal.0).collect();
                 self.call(&script::MARK).with(ordinals)
             }
+            Command::Keep { holder, business } => {
+                let call = self.call(&script::KEEP).written(holder);
+                call.with(millis(*business))
+            }
             Command::Leave(holder) => self.depart("leave").written(holder),
             Command::Finish(holder) => self.depart("finish").written(holder),
             Command::Revoke(visitor) => self.depart("revoke").with(visitor.as_str()).with(""),
@@ -276,6 +280,9 @@ impl Done {
                         .iter()
                         .map(|holder| Ok((holder.clone(), values.standing()?)));
                     Reply::Standing(each.collect::<Result<_, Unreadable>>()?)
+                }
+                Command::Keep { holder, .. } => {
+                    Reply::Standing(vec![(holder.clone(), rest.list()?.standing()?)])
                 }
                 Command::Leave(_) | Command::Finish(_) => Reply::Departed(rest.departure()?),
                 Command::Revoke(_) => {

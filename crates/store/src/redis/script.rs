@@ -46,6 +46,7 @@ macro_rules! scripts {
 scripts! {
     JOIN = "settling" "places" "join";
     RENEW = "settling" "places" "renew";
+    KEEP = "settling" "places" "keep";
     MARK = "settling" "places" "mark";
     DEPART = "settling" "places" "depart";
     SETTLE = "settling" "settle";

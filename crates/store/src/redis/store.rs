@@ -116,6 +116,21 @@ impl Store for RedisStore {
         self.hear(room, How::Ask, holder).await
     }
 
+    async fn keep(
+        &self,
+        room: &RoomId,
+        holder: Holder,
+        business: Duration,
+    ) -> Result<Standing, StoreError> {
+        match self
+            .write(room, &Command::Keep { holder, business })
+            .await?
+        {
+            Reply::Standing(standings) if standings.len() == 1 => Ok(standings[0].1),
+            reply => Err(unexpected(&reply)),
+        }
+    }
+
     fn mark(&self, room: &RoomId, ordinal: Ordinal) {
         if let Some(room) = self.inner.get(room) {
             room.mark(ordinal);

@@ -62,6 +62,8 @@ pub enum Op {
     Leave,
     /// How many are where.
     Audit,
+    /// Where the place of a user is, asked by an operator: nobody is brought back or marked as present by it.
+    Find,
 }
 
 /// Whether an operation was done.
@@ -195,7 +197,7 @@ impl Record {
     pub fn since(&self) -> Option<At> {
         match (self.op, self.state()?) {
             // What was written, and what was looked up, was so when it was asked.
-            (Op::Join | Op::Leave, _) | (_, State::Inside) => Some(self.t0),
+            (Op::Join | Op::Leave | Op::Find, _) | (_, State::Inside) => Some(self.t0),
             (Op::Gate, _) => None,
             (Op::Poll | Op::Audit, _) => {
                 let as_of = self.told.as_ref().and_then(|told| told.as_of);

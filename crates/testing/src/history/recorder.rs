@@ -157,6 +157,11 @@ impl Recorder {
     fn told(&self, op: Op, reply: &Reply, body: &Value, code: Option<&str>) -> Option<Told> {
         match (op, reply.status, code) {
             (Op::Join, 200 | 201, _) | (Op::Poll, 200, _) => self.place(body),
+            (Op::Find, 200, _) => Some(Told {
+                ordinal: body["ordinal"].as_u64(),
+                ..Told::only(state(body)?)
+            }),
+            (Op::Find, _, Some("VISITOR_NOT_FOUND")) => Some(Told::only(State::Gone)),
             (Op::Gate, 204, _) => Some(Told {
                 expires_at: self.moment(reply.header("x-queue-expires-at")),
                 ..Told::only(State::Inside)
@@ -175,11 +180,7 @@ impl Recorder {
     }
 
     fn place(&self, view: &Value) -> Option<Told> {
-        let state = match view["status"].as_str()? {
-            "WAITING" => State::Waiting,
-            "ACTIVE" => State::Inside,
-            _ => return None,
-        };
+        let state = state(view)?;
         let admitted_at = self.moment(view["admitAt"].as_str());
         Some(Told {
             state,
@@ -228,6 +229,14 @@ impl Asked {
             told: None,
             counts: None,
         }
+    }
+}
+
+fn state(view: &Value) -> Option<State> {
+    match view["status"].as_str()? {
+        "WAITING" => Some(State::Waiting),
+        "ACTIVE" => Some(State::Inside),
+        _ => None,
     }
 }
 

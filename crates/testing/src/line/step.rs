@@ -26,6 +26,7 @@ pub enum Step {
     Renew(Vec<usize>),
     Restore(Vec<usize>),
     Mark(Vec<usize>),
+    Keep(usize, u64),
     Leave(usize),
     Finish(usize),
     /// Somebody comes with a place that is another's, or that nobody was given.
@@ -70,6 +71,7 @@ impl Step {
             Self::Renew(_) => "renew",
             Self::Restore(_) => "restore",
             Self::Mark(_) => "mark",
+            Self::Keep(..) => "keep",
             Self::Leave(_) => "leave",
             Self::Finish(_) => "finish",
             Self::Stranger(_) => "stranger",
@@ -155,6 +157,8 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         16 => prop::collection::vec(token(), 1..4).prop_map(Step::Renew),
         16 => prop::collection::vec(token(), 1..4).prop_map(Step::Restore),
         20 => prop::collection::vec(token(), 1..12).prop_map(Step::Mark),
+        8 => (token(), prop::sample::select(vec![0_u64, 5_000, 25_000, 60_000]))
+            .prop_map(|(at, ms)| Step::Keep(at, ms)),
         8 => token().prop_map(Step::Leave),
         6 => token().prop_map(Step::Finish),
         4 => token().prop_map(Step::Stranger),

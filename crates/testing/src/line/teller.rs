@@ -128,6 +128,10 @@ impl<'a> Teller<'a> {
             Step::Mark(ats) => {
                 Command::Mark(self.holders(ats)?.into_iter().map(|h| h.ordinal).collect())
             }
+            Step::Keep(at, ms) => Command::Keep {
+                holder: self.holder(*at)?,
+                business: Duration::from_millis(*ms),
+            },
             Step::Leave(at) => Command::Leave(self.holder(*at)?),
             Step::Finish(at) => Command::Finish(self.holder(*at)?),
             Step::Stranger(at) => self.strange(*at)?,
@@ -190,10 +194,14 @@ impl<'a> Teller<'a> {
             visitor: visitor(STRANGER),
             ordinal: if live { token.holder.ordinal } else { next },
         };
-        Some(match at / 4 % 4 {
+        Some(match at / 4 % 5 {
             0 => Command::Renew(vec![stranger]),
             1 => Command::Restore(vec![stranger]),
             2 => Command::Leave(stranger),
+            3 => Command::Keep {
+                holder: stranger,
+                business: Duration::from_secs(60),
+            },
             _ => Command::Finish(stranger),
         })
     }

@@ -60,10 +60,13 @@ impl Cluster {
 
     /// Nodes on one Redis.
     pub(crate) fn sharing(redis: &TestRedis, policy: &Policy, nodes: usize) -> Self {
-        let nodes = (0..nodes).map(|_| {
-            let site = Site::new(&settings(policy));
-            Node::start(site.with_flag("--store", &redis.url()))
-        });
+        let site = |_| Site::new(&settings(policy)).with_flag("--store", &redis.url());
+        Self::at((0..nodes).map(site))
+    }
+
+    /// Nodes at sites whose settings name a store that they share.
+    pub(crate) fn at(sites: impl IntoIterator<Item = Site>) -> Self {
+        let nodes = sites.into_iter().map(Node::start);
         Self::of(nodes.collect(), Keeping::Shared)
     }
 
@@ -144,12 +147,16 @@ impl Node {
     }
 }
 
-/// The policy as a section of the settings.
 fn settings(policy: &Policy) -> String {
+    section("main", policy)
+}
+
+/// A room's policy as a section of the settings.
+pub(crate) fn section(room: &str, policy: &Policy) -> String {
     let count = |name: &str, count: Option<u64>| Some(format!("{name} = {}", count?));
     let span = |name: &str, span: Duration| Some(format!("{name} = \"{}ms\"", span.as_millis()));
     let lines = [
-        Some("[rooms.main]".to_owned()),
+        Some(format!("[rooms.{room}]")),
         count("batch", policy.batch),
         count("active_max", policy.active_max),
         span("every", policy.every),

@@ -3,23 +3,23 @@
 mod alone;
 mod apart;
 mod chaos;
-mod cluster;
-mod crowd;
+pub(crate) mod cluster;
+pub(crate) mod crowd;
 mod lost;
 mod paused;
-mod plan;
+pub(crate) mod plan;
 mod redis_away;
-mod run;
+pub(crate) mod run;
 mod store;
 mod survive;
-mod visitor;
+pub(crate) mod visitor;
 
 use std::time::Duration;
 
 use ropeline_core::{Identity, Policy};
 
 /// Forty a second come in, and forty are inside at the most; everything else is as short as it may be.
-fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     Policy {
         every: Duration::from_millis(500),
         batch: Some(20),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread, time::Duration};
 
 use ropeline_core::Policy;
-use ropeline_testing::history::{At, History, Op, Question, Rule, Violation, check};
+use ropeline_testing::history::{At, Counts, History, Op, Question, Rule, Violation, check};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{
@@ -75,7 +75,7 @@ impl Scene {
 
 async fn audit_on_and_on(crowd: Arc<Crowd>) {
     loop {
-        audit(&crowd).await;
+        audit(&crowd, "main").await;
         tokio::time::sleep(AUDIT_EVERY).await;
     }
 }
@@ -90,7 +90,7 @@ async fn drain(crowd: &Arc<Crowd>, visitors: Vec<Visitor>) -> Vec<Visitor> {
     let mut before = None;
     for _ in 0..CALM_AUDITS_MAX {
         tokio::time::sleep(CALM).await;
-        let counts = audit(crowd).await;
+        let counts = audit(crowd, "main").await;
         if counts.is_some() && counts == before {
             break;
         }
@@ -99,7 +99,8 @@ async fn drain(crowd: &Arc<Crowd>, visitors: Vec<Visitor>) -> Vec<Visitor> {
     visitors
 }
 
-async fn audit(crowd: &Crowd) -> Option<ropeline_testing::history::Counts> {
+/// An operator looks at the figures of a room.
+pub(crate) async fn audit(crowd: &Crowd, room: &str) -> Option<Counts> {
     let question = Question {
         client: usize::MAX,
         node: crowd.pick(),
@@ -110,7 +111,7 @@ async fn audit(crowd: &Crowd) -> Option<ropeline_testing::history::Counts> {
     };
     let (record, _) = crowd
         .ask(question, |client, base| {
-            let request = client.get(format!("{base}/api/v1/admin/rooms/main/stats"));
+            let request = client.get(format!("{base}/api/v1/admin/rooms/{room}/stats"));
             request.bearer_auth(ADMIN_KEY)
         })
         .await?;
@@ -134,28 +135,14 @@ impl Outcome {
     #[track_caller]
     #[expect(clippy::print_stdout, reason = "a run that went well says what it was")]
     pub(crate) fn judge(&self, name: &str) {
-        let broken = check(&self.history);
         println!("{name}: {}", self.summary());
-        if broken.is_empty() {
-            return;
+        if let Err(broken) = judged(name, &self.history) {
+            panic!("{}", broken.words);
         }
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let path = path.join(format!("{name}-{}.jsonl", std::process::id()));
-        self.history.write(&path).expect("the record is written");
-        let shown = broken.iter().take(SHOWN_MAX);
-        let shown: Vec<_> = shown
-            .map(|violation| self.history.explain(violation))
-            .collect();
-        panic!(
-            "{name} broke {:?}; the record is {}\n{}",
-            counts(&broken),
-            path.display(),
-            shown.join("\n")
-        );
     }
 
     /// In a few words.
-    fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let end = self.history.records.iter().map(|record| record.t1).max();
         format!(
             "{} answers and {} turns of fortune in {:.1?}; {:?}",
@@ -165,6 +152,33 @@ impl Outcome {
             self.fates
         )
     }
+}
+
+/// Rules that were broken.
+pub(crate) struct Broken {
+    pub(crate) violations: Vec<Violation>,
+    /// What they were, and where the record is.
+    pub(crate) words: String,
+}
+
+/// Holds a record against every rule; where one is broken, the record is left behind.
+pub(crate) fn judged(name: &str, history: &History) -> Result<(), Broken> {
+    let violations = check(history);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = path.join(format!("{name}-{}.jsonl", std::process::id()));
+    history.write(&path).expect("the record is written");
+    let shown = violations.iter().take(SHOWN_MAX);
+    let shown: Vec<_> = shown.map(|violation| history.explain(violation)).collect();
+    let words = format!(
+        "{name} broke {:?}; the record is {}\n{}",
+        counts(&violations),
+        path.display(),
+        shown.join("\n")
+    );
+    Err(Broken { violations, words })
 }
 
 /// How often each rule was broken.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::wait::any_of;
 
-const TOKENS: &str = "/api/v1/queue/tokens";
+pub(crate) const TOKENS: &str = "/api/v1/queue/tokens";
 /// Before a question is repeated.
 const REPEAT_AFTER: Duration = Duration::from_millis(150);
 /// Whoever asks once more at the end is answered within this.
@@ -214,7 +214,7 @@ impl Visitor {
             Op::Poll => client.get(format!("{base}/api/v1/queue/status")),
             Op::Gate => client.get(format!("{base}/api/v1/queue/verify")),
             Op::Leave => client.delete(format!("{base}{TOKENS}")),
-            Op::Audit => unreachable!("visitors do not audit"),
+            Op::Audit | Op::Find => unreachable!("visitors are no operators"),
         };
         let request = request.header("X-Queue-Token", self.token.as_deref().unwrap_or_default());
         match self.version {
@@ -225,7 +225,7 @@ impl Visitor {
 }
 
 /// An answer that no other node would give another one for.
-fn is_final(reply: &Reply) -> bool {
+pub(crate) fn is_final(reply: &Reply) -> bool {
     matches!(reply.status, 400..=499) && reply.status != 429
 }
 

@@ -101,6 +101,15 @@ impl Store for Cut {
         self.reach()?.ask(room, holder).await
     }
 
+    async fn keep(
+        &self,
+        room: &RoomId,
+        holder: Holder,
+        business: Duration,
+    ) -> Result<Standing, StoreError> {
+        self.reach()?.keep(room, holder, business).await
+    }
+
     fn mark(&self, room: &RoomId, ordinal: Ordinal) {
         if let Ok(store) = self.reach() {
             store.mark(room, ordinal);

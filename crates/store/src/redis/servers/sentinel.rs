@@ -43,14 +43,26 @@ impl Sentinels {
         }
     }
 
-    /// Whether most of all Sentinels, also of those that do not answer, name this server.
+    /// Whether most of all Sentinels, also of those that do not answer, name this server, and none is about to
+    /// replace it: the others hear of that only when it is done, and a replica that is promoted is one less to confirm.
     pub(super) async fn vouch_for(&self, server: &Address) -> bool {
         let answers = self.ask(&self.about("get-master-addr-by-name")).await;
         let votes = named(&answers)
             .iter()
             .filter(|named| *named == server)
             .count();
-        votes * 2 > self.all.len()
+        votes * 2 > self.all.len() && !self.is_being_replaced(server).await
+    }
+
+    async fn is_being_replaced(&self, server: &Address) -> bool {
+        let masters = self.ask(&self.about("master")).await;
+        let mut masters = masters.iter().filter_map(read::<Fields>);
+        masters.any(|(sentinel, master)| {
+            let field = |name: &str| master.get(name).map(String::as_str).unwrap_or_default();
+            let port = field("port").parse().unwrap_or_default();
+            let fails_over = field("flags").contains("failover_in_progress");
+            fails_over && sentinel.neighbour(field("ip"), port) == *server
+        })
     }
 
     /// What they watch, as the first of them who answers sees it.

@@ -29,6 +29,8 @@ enum Lie {
     GivesEverybodyTheFirstPlace,
     ForgetsKeys,
     DoesNotRenew,
+    KeepsNothing,
+    NeverLetsGo,
     RenewsForWhoAsks,
     HearsNoMarks,
     ForgetsWhoLeft,
@@ -122,6 +124,19 @@ impl Store for Liar {
         match self.lie {
             Lie::DoesNotRenew => self.store.ask(room, holder).await,
             _ => self.store.renew(room, holder).await,
+        }
+    }
+
+    async fn keep(
+        &self,
+        room: &RoomId,
+        holder: Holder,
+        business: Duration,
+    ) -> Result<Standing, StoreError> {
+        match self.lie {
+            Lie::KeepsNothing => self.store.ask(room, holder).await,
+            Lie::NeverLetsGo if business.is_zero() => self.store.ask(room, holder).await,
+            _ => self.store.keep(room, holder, business).await,
         }
     }
 
@@ -328,6 +343,8 @@ caught! {
     ForgetsKeys: keys::a_key_is_not_used_for_another_request,
     DoesNotRenew: pass::a_used_pass_lasts_from_its_last_use,
     RenewsForWhoAsks: pass::asking_does_not_renew,
+    KeepsNothing: pass::a_pass_is_kept_for_business,
+    NeverLetsGo: pass::business_that_is_over_keeps_no_pass,
     HearsNoMarks: presence::of_a_thousand_in_line_those_who_are_there_are_let_in,
     ForgetsWhoLeft: departure::who_leaves_the_line_is_gone,
     PutsOutForOldTokens: departure::an_old_token_does_not_act_for_a_new_place,

@@ -55,6 +55,10 @@ impl<'a> EmbeddedTwin<'a> {
                 store.mark(room, ordinals[0]);
                 store.settle(room).await.map(|()| Reply::Done)?
             }
+            Command::Keep { holder, business } => {
+                let standing = store.keep(room, holder.clone(), business).await?;
+                Reply::Standing(vec![(holder, standing)])
+            }
             Command::Leave(holder) => Reply::Departed(store.leave(room, holder).await?),
             Command::Finish(holder) => Reply::Departed(store.finish(room, holder).await?),
             Command::Revoke(visitor) => Reply::Revoked(store.revoke(room, visitor).await?),

@@ -97,6 +97,12 @@ impl<'h> Evidence<'h> {
         outages.any(|outage| outage.kind == Kind::Forgot && outage.touches(from, to))
     }
 
+    /// Whether there may have been two lines at some time between two moments.
+    pub(super) fn was_divided(&self, from: At, to: At) -> bool {
+        let mut outages = self.outages.iter();
+        outages.any(|outage| outage.kind == Kind::Divided && outage.touches(from, to))
+    }
+
     /// Whether anything befell somebody between two moments.
     pub(super) fn befell(&self, target: Target, from: At, to: At) -> bool {
         let mut outages = self.outages.iter();

@@ -31,8 +31,11 @@ impl Evidence<'_> {
         if record.state() != Some(State::Waiting) {
             return None;
         }
-        if record.op == Op::Join {
-            return Some(record.t1);
+        match record.op {
+            Op::Join => return Some(record.t1),
+            // It was not the holder who asked.
+            Op::Find => return None,
+            _ => {}
         }
         let passed_on = record.t1 + PASSED_ON;
         let arrives = self.store_was_up(record.t0, passed_on)

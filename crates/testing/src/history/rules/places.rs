@@ -30,6 +30,8 @@ fn wrongly_ended<'h>(
     records.find_map(|&record| {
         let fine = match record.state() {
             _ if record.op == Op::Leave => true,
+            // An operator is not told how it ended.
+            Some(State::Gone) if record.op == Op::Find => evidence.may_be_over(story, record.t1),
             Some(State::Gone) => evidence.may_be_gone(story, record.t1),
             Some(State::Done) => evidence.may_be_done(story, record.t1),
             Some(State::Waiting | State::Inside) => true,
@@ -112,6 +114,17 @@ pub(super) fn ordinals_unique(evidence: &Evidence<'_>) -> Vec<Violation> {
         .collect()
 }
 
+/// The earliest moment at which an answer may have been true. While the store is away, who was seen inside is shown
+/// as they were, and how old that is.
+fn since(evidence: &Evidence<'_>, record: &Record) -> Option<At> {
+    let as_of = record.told.as_ref().and_then(|told| told.as_of);
+    let is_memory = record.op == Op::Poll && !evidence.store_was_up(record.t0, record.t1);
+    record.since().map(|since| match as_of {
+        Some(as_of) if is_memory => since.min(as_of),
+        _ => since,
+    })
+}
+
 /// T2: nothing that was true after a place had ended says that it is live.
 pub(super) fn ended_stays_ended(evidence: &Evidence<'_>) -> Vec<Violation> {
     let stories = evidence.stories.iter();
@@ -124,7 +137,7 @@ pub(super) fn ended_stays_ended(evidence: &Evidence<'_>) -> Vec<Violation> {
                 .min_by_key(|record| record.t1)?;
             let back = story.records.iter().find(|record| {
                 let live = matches!(record.state(), Some(State::Waiting | State::Inside));
-                live && record.since().is_some_and(|since| since > ended.t1)
+                live && since(evidence, record).is_some_and(|since| since > ended.t1)
             })?;
             let what = format!("{} of {} had ended, and is back", story.ordinal, story.user);
             Some(Rule::T2.broken(what, [*ended, *back]))

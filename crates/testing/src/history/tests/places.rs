@@ -78,6 +78,22 @@ fn lost() -> Vec<Case> {
         },
         Case {
             rule: Rule::W1,
+            how: "an operator does not find who has a place and never asked for it",
+            wrong: ann().found("ann", 20..30, gone()),
+            right: ann().found("ann", 20..30, only(State::Waiting)),
+        },
+        Case {
+            rule: Rule::W1,
+            how: "an operator's question makes nobody present",
+            wrong: absent()
+                .found("ann", 9_000..9_010, only(State::Waiting))
+                .found("ann", 14_000..14_010, gone()),
+            right: absent()
+                .found("ann", 9_000..9_010, only(State::Waiting))
+                .found("ann", 15_000..15_010, gone()),
+        },
+        Case {
+            rule: Rule::W1,
             how: "nobody knows at the end what became of a place",
             wrong: ann().drained_at(50),
             right: ann().drained_at(50).polled("ann", 60..70, waiting(1, 1)),
@@ -118,6 +134,12 @@ fn doubled() -> Vec<Case> {
                 .joined("bob", 20..30, waiting(2, 2))
                 .polled("ann", 40..50, waiting(1, 1)),
         },
+        Case {
+            rule: Rule::W2,
+            how: "an operator finds a user at another place than their own",
+            wrong: ann().found("ann", 20..30, waiting(2, 2)),
+            right: ann().found("ann", 20..30, waiting(1, 1)),
+        },
     ]
 }
 
@@ -154,6 +176,16 @@ fn over() -> Vec<Case> {
             how: "a finished pass opens the gate",
             wrong: finished().at_gate("ann", 40..50, only(State::Inside)),
             right: finished().at_gate("ann", 30..50, only(State::Inside)),
+        },
+        Case {
+            rule: Rule::T2,
+            how: "a node that does not know yet that the store is back shows more than it remembers",
+            wrong: finished()
+                .suffered(Kind::Stopped, Target::Store, 12..80)
+                .polled("ann", 40..50, inside(1, 5).pictured_at(35)),
+            right: finished()
+                .suffered(Kind::Stopped, Target::Store, 12..80)
+                .polled("ann", 40..50, inside(1, 5).pictured_at(25)),
         },
         Case {
             rule: Rule::T2,

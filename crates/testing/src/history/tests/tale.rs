@@ -125,6 +125,12 @@ impl Tale {
         self.answered(Op::Leave, user, holds, at, only(State::Gone))
     }
 
+    /// An operator asks for a user.
+    pub(super) fn found(self, user: &str, at: Range<u64>, told: Told) -> Self {
+        let holds = self.holds(user);
+        self.answered(Op::Find, user, holds, at, told)
+    }
+
     /// Asked, and never answered.
     pub(super) fn lost(mut self, op: Op, user: &str, at: Range<u64>) -> Self {
         let holds = self.holds(user).filter(|_| op != Op::Join);

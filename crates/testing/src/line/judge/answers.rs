@@ -1,7 +1,7 @@
 //! What is answered to a command.
 
 use ropeline_core::{
-    Command, Departure, Holder, Joined, Joiner, Ordinal, Reply, Standing, Visitor,
+    Command, Departure, Holder, Joined, Joiner, Ordinal, Reply, Standing, Timestamp, Visitor,
 };
 
 use super::{super::new_places, Cause, Judge, Token, Violation, ensure};
@@ -11,7 +11,10 @@ impl Judge {
     pub fn heard(&mut self, command: &Command, reply: &Reply) -> Result<(), Violation> {
         self.heard_of_the_room(command, reply)?;
         match (command, reply) {
-            (Command::Renew(_) | Command::Restore(_), Reply::Standing(standings)) => {
+            (
+                Command::Renew(_) | Command::Restore(_) | Command::Keep { .. },
+                Reply::Standing(standings),
+            ) => {
                 self.heard_where(standings)?;
             }
             (Command::Leave(holder) | Command::Finish(holder), Reply::Departed(departure)) => {
@@ -45,6 +48,7 @@ impl Judge {
                 was_inside: false,
                 seen_at: None,
                 claimed: false,
+                kept_until: Timestamp(0),
             });
         }
         Ok(())

@@ -39,6 +39,8 @@ pub struct Token {
     pub seen_at: Option<Timestamp>,
     /// Whether a join was answered with it after an import had given it.
     pub claimed: bool,
+    /// Until when its holder's business was said to last.
+    pub kept_until: Timestamp,
 }
 
 /// What was done since the last look.

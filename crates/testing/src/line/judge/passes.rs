@@ -24,7 +24,7 @@ impl Judge {
             ensure(!expired, "an expired pass is never renewed", words)?;
             let longest = pass.since + policy.pass_max;
             ensure(
-                pass.expires_at <= now + policy.pass_ttl
+                pass.expires_at <= (now + policy.pass_ttl).max(token.kept_until)
                     && (policy.pass_max.is_zero() || pass.expires_at <= longest),
                 "a pass lasts no longer than the policy says",
                 words,

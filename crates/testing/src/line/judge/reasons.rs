@@ -21,6 +21,11 @@ impl Judge {
                 }
                 _ => false,
             };
+            if let Cause::Command(Command::Keep { holder, business }) = &self.cause
+                && *holder == token.holder
+            {
+                token.kept_until = token.kept_until.max(view.as_of + *business);
+            }
             if heard_of || token.standing == Standing::Unknown {
                 token.seen_at = Some(view.as_of);
             }
