@@ -66,6 +66,12 @@ impl TestPostgres {
             .args(["-d", database, "-c", statements]));
     }
 
+    /// The address of one of its databases, for programs that take one.
+    pub fn url(&self, database: &str) -> String {
+        let directory = self.directory.path().display();
+        format!("postgres:///{database}?host={directory}&user={USER}")
+    }
+
     /// A shell in which `psql` finds this server; what it is to do follows as `-c` and a line.
     pub fn shell(&self) -> Command {
         let mut shell = Command::new("sh");

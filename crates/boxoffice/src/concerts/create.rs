@@ -1,0 +1,159 @@
+//! Putting concerts, dates and seats up for sale.
+
+use std::collections::HashSet;
+
+use ropeline_core::Timestamp;
+use sqlx::{query, query_scalar};
+
+use crate::{
+    BoxOffice, ConcertId, DateId, Error, Points, Refusal,
+    database::{Session, Work},
+    time::millis,
+};
+
+/// As the database has it.
+const TITLE_CHARS_MAX: usize = 200;
+/// More than the largest stadium has.
+const SEATS_MAX: usize = 200_000;
+
+/// A concert to be put up for sale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConcertDraft(Box<str>);
+
+impl ConcertDraft {
+    /// A concert by its title, 1 to 200 characters.
+    pub fn titled(title: &str) -> Result<Self, Refusal> {
+        let title = title.trim();
+        if title.is_empty() || title.contains('\0') || title.chars().count() > TITLE_CHARS_MAX {
+            return Err(Refusal::InvalidName);
+        }
+        Ok(Self(title.into()))
+    }
+}
+
+/// A seat to be put up for sale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeatDraft {
+    /// The number on the seat, from 1 and once for each date.
+    pub number: u32,
+    /// What it costs.
+    pub price: Points,
+}
+
+impl BoxOffice {
+    /// Puts up a concert without dates.
+    pub async fn create_concert(
+        &self,
+        concert: &ConcertDraft,
+        now: Timestamp,
+    ) -> Result<ConcertId, Error> {
+        let title = &*concert.0;
+        self.database.write(&CreateConcert { title, now }).await
+    }
+
+    /// Puts up a date with all its seats. A date that the concert has already is answered as it is.
+    pub async fn create_date(
+        &self,
+        concert: ConcertId,
+        starts_at: Timestamp,
+        seats: &[SeatDraft],
+    ) -> Result<DateId, Error> {
+        check_layout(seats)?;
+        let date = CreateDate {
+            concert,
+            starts_at,
+            seats,
+        };
+        self.database.write(&date).await
+    }
+}
+
+fn check_layout(seats: &[SeatDraft]) -> Result<(), Refusal> {
+    let numbers: HashSet<u32> = seats.iter().map(|seat| seat.number).collect();
+    let good = (1..=SEATS_MAX).contains(&seats.len())
+        && numbers.len() == seats.len()
+        && !numbers.contains(&0);
+    if good {
+        Ok(())
+    } else {
+        Err(Refusal::InvalidSeats)
+    }
+}
+
+pub(super) struct CreateConcert<'a> {
+    pub(super) title: &'a str,
+    pub(super) now: Timestamp,
+}
+
+impl Work for CreateConcert<'_> {
+    type Done = ConcertId;
+
+    async fn carry_out(&self, session: &mut Session) -> Result<ConcertId, Error> {
+        let sql = "INSERT INTO concerts (title, created_at) VALUES ($1, $2) RETURNING id";
+        let id = query_scalar(sql)
+            .bind(self.title)
+            .bind(millis(self.now))
+            .fetch_one(session.connection())
+            .await?;
+        Ok(ConcertId(id))
+    }
+}
+
+pub(super) struct CreateDate<'a> {
+    pub(super) concert: ConcertId,
+    pub(super) starts_at: Timestamp,
+    pub(super) seats: &'a [SeatDraft],
+}
+
+impl Work for CreateDate<'_> {
+    type Done = DateId;
+
+    async fn carry_out(&self, session: &mut Session) -> Result<DateId, Error> {
+        self.find_concert(session).await?;
+        let Some(date) = self.insert_date(session).await? else {
+            return self.find_date(session).await;
+        };
+        for seat in self.seats {
+            query("INSERT INTO seats (date_id, number, price) VALUES ($1, $2, $3)")
+                .bind(date.0)
+                .bind(i64::from(seat.number))
+                .bind(seat.price.get())
+                .execute(session.connection())
+                .await?;
+        }
+        Ok(date)
+    }
+}
+
+impl CreateDate<'_> {
+    async fn find_concert(&self, session: &mut Session) -> Result<(), Error> {
+        let found: Option<i64> = query_scalar("SELECT id FROM concerts WHERE id = $1")
+            .bind(self.concert.0)
+            .fetch_optional(session.connection())
+            .await?;
+        found.map(drop).ok_or(Refusal::ConcertNotFound.into())
+    }
+
+    /// Nothing if the concert has the date already.
+    async fn insert_date(&self, session: &mut Session) -> Result<Option<DateId>, Error> {
+        let id = query_scalar(
+            "INSERT INTO concert_dates (concert_id, starts_at) VALUES ($1, $2) \
+             ON CONFLICT DO NOTHING RETURNING id",
+        )
+        .bind(self.concert.0)
+        .bind(millis(self.starts_at))
+        .fetch_optional(session.connection())
+        .await?;
+        Ok(id.map(DateId))
+    }
+
+    async fn find_date(&self, session: &mut Session) -> Result<DateId, Error> {
+        let sql = "SELECT id FROM concert_dates WHERE concert_id = $1 AND starts_at = $2";
+        let id = query_scalar(sql)
+            .bind(self.concert.0)
+            .bind(millis(self.starts_at))
+            .fetch_one(session.connection())
+            .await?;
+        Ok(DateId(id))
+    }
+}

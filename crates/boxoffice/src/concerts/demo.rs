@@ -1,0 +1,86 @@
+//! The concert that a new box office has to show.
+
+use std::time::Duration;
+
+use ropeline_core::Timestamp;
+use sqlx::query;
+
+use super::create::{CreateConcert, CreateDate, SeatDraft};
+use crate::{
+    BoxOffice, Error, Points,
+    database::{Session, Work},
+    time::millis,
+};
+
+/// How many seats each date of the demo concert has, numbered from 1.
+pub const DEMO_SEATS: u32 = 50;
+
+const TITLE: &str = "Ropeline Live";
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DATES: u32 = 3;
+/// The first date is so far ahead that the sale is on for a while.
+const DAYS_AHEAD: u32 = 30;
+/// Seven in the evening in Seoul, in hours of UTC.
+const EVENING: Duration = Duration::from_secs(10 * 60 * 60);
+/// The price of each tenth of the numbers, from the stage to the back.
+const PRICES: [i64; 5] = [150_000, 125_000, 100_000, 75_000, 50_000];
+
+impl BoxOffice {
+    /// Puts up the demo concert, once in the life of a database, whoever starts first. An operator
+    /// who took it down does not find it again.
+    pub async fn put_up_demo(&self, now: Timestamp) -> Result<(), Error> {
+        self.database.write(&PutUpDemo { now }).await
+    }
+}
+
+struct PutUpDemo {
+    now: Timestamp,
+}
+
+impl Work for PutUpDemo {
+    type Done = ();
+
+    async fn carry_out(&self, session: &mut Session) -> Result<(), Error> {
+        if !self.is_first(session).await? {
+            return Ok(());
+        }
+        let (title, now) = (TITLE, self.now);
+        let concert = CreateConcert { title, now }.carry_out(session).await?;
+        let seats: Vec<SeatDraft> = (1..=DEMO_SEATS).map(demo_seat).collect();
+        for day in 0..DATES {
+            let date = CreateDate {
+                concert,
+                starts_at: evening(now, DAYS_AHEAD + day),
+                seats: &seats,
+            };
+            date.carry_out(session).await?;
+        }
+        Ok(())
+    }
+}
+
+impl PutUpDemo {
+    /// Of several that start at once, the others wait here for the first.
+    async fn is_first(&self, session: &mut Session) -> Result<bool, Error> {
+        let sql = "INSERT INTO milestones (name, reached_at) VALUES ('demo', $1) \
+                   ON CONFLICT DO NOTHING";
+        let inserted = query(sql)
+            .bind(millis(self.now))
+            .execute(session.connection())
+            .await?;
+        Ok(inserted.rows_affected() == 1)
+    }
+}
+
+fn demo_seat(number: u32) -> SeatDraft {
+    let row = (number - 1) as usize * PRICES.len() / DEMO_SEATS as usize;
+    SeatDraft {
+        number,
+        price: Points::stored(PRICES[row]),
+    }
+}
+
+fn evening(now: Timestamp, days_ahead: u32) -> Timestamp {
+    let into_the_day = u64::try_from(DAY.as_millis()).map_or(0, |day| now.0 % day);
+    Timestamp(now.0 - into_the_day) + DAY * days_ahead + EVENING
+}

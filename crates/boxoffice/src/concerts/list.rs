@@ -1,0 +1,120 @@
+//! Looking at what is for sale. A hold that has run out leaves its seat free, swept or not.
+
+use ropeline_core::Timestamp;
+use sqlx::{query_as, query_scalar};
+
+use crate::{
+    BoxOffice, ConcertId, DateId, Error, Points, Refusal, SeatId,
+    time::{millis, moment},
+};
+
+/// More dates than this are not on sale at once.
+const DATES_MAX: i64 = 1_000;
+
+/// A date of a concert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConcertDate {
+    /// Which date.
+    pub id: DateId,
+    /// Of which concert.
+    pub concert: ConcertId,
+    /// The concert's title.
+    pub title: String,
+    /// When it begins.
+    pub starts_at: Timestamp,
+    /// How many seats can be reserved now.
+    pub seats_left: i64,
+}
+
+/// A seat on a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seat {
+    /// Which seat.
+    pub id: SeatId,
+    /// The number on it.
+    pub number: i64,
+    /// What it costs.
+    pub price: Points,
+    /// Whether it can be reserved now.
+    pub state: SeatState,
+}
+
+/// Whether a seat can be reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SeatState {
+    /// By anyone.
+    Free,
+    /// Somebody holds it.
+    Held,
+    /// Somebody has bought it.
+    Sold,
+}
+
+impl BoxOffice {
+    /// All dates, the earliest first.
+    pub async fn dates(&self, now: Timestamp) -> Result<Vec<ConcertDate>, Error> {
+        let rows: Vec<(i64, i64, String, i64, i64)> = query_as(
+            "SELECT d.id, d.concert_id, c.title, d.starts_at, \
+             (SELECT COUNT(*) FROM seats s WHERE s.date_id = d.id AND NOT EXISTS \
+               (SELECT 1 FROM reservations r WHERE r.seat_id = s.id AND \
+                (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $1))) \
+             FROM concert_dates d JOIN concerts c ON c.id = d.concert_id \
+             ORDER BY d.starts_at, d.id LIMIT $2",
+        )
+        .bind(millis(now))
+        .bind(DATES_MAX)
+        .fetch_all(self.database.reader())
+        .await?;
+        Ok(rows.into_iter().map(concert_date).collect())
+    }
+
+    /// All seats of a date, by number.
+    pub async fn seats(&self, date: DateId, now: Timestamp) -> Result<Vec<Seat>, Error> {
+        let rows: Vec<(i64, i64, i64, String)> = query_as(
+            "SELECT s.id, s.number, s.price, COALESCE(r.state, 'FREE') FROM seats s \
+             LEFT JOIN reservations r ON r.seat_id = s.id AND \
+               (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $2) \
+             WHERE s.date_id = $1 ORDER BY s.number",
+        )
+        .bind(date.0)
+        .bind(millis(now))
+        .fetch_all(self.database.reader())
+        .await?;
+        if rows.is_empty() {
+            self.find_date(date).await?;
+        }
+        Ok(rows.into_iter().map(seat).collect())
+    }
+
+    async fn find_date(&self, date: DateId) -> Result<(), Error> {
+        let found: Option<i64> = query_scalar("SELECT id FROM concert_dates WHERE id = $1")
+            .bind(date.0)
+            .fetch_optional(self.database.reader())
+            .await?;
+        found.map(drop).ok_or(Refusal::DateNotFound.into())
+    }
+}
+
+fn concert_date(row: (i64, i64, String, i64, i64)) -> ConcertDate {
+    let (id, concert, title, starts_at, seats_left) = row;
+    ConcertDate {
+        id: DateId(id),
+        concert: ConcertId(concert),
+        title,
+        starts_at: moment(starts_at),
+        seats_left,
+    }
+}
+
+fn seat((id, number, price, state): (i64, i64, i64, String)) -> Seat {
+    Seat {
+        id: SeatId(id),
+        number,
+        price: Points::stored(price),
+        state: match &*state {
+            "PAID" => SeatState::Sold,
+            "HELD" => SeatState::Held,
+            _ => SeatState::Free,
+        },
+    }
+}

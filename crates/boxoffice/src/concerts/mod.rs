@@ -1,0 +1,9 @@
+//! What is for sale.
+
+mod create;
+mod demo;
+mod list;
+
+pub use create::{ConcertDraft, SeatDraft};
+pub use demo::DEMO_SEATS;
+pub use list::{ConcertDate, Seat, SeatState};

@@ -1,0 +1,156 @@
+//! Connections to the one database that holds everything.
+
+mod dialect;
+mod migrations;
+mod session;
+
+use std::{fmt, time::Duration};
+
+use sqlx::{
+    Any, AnyConnection, AnyPool, Executor, TransactionManager,
+    any::{AnyPoolOptions, install_default_drivers},
+};
+
+pub(crate) use dialect::Dialect;
+pub(crate) use session::{Session, Work};
+
+use crate::Error;
+
+type AnyTransactionManager = <Any as sqlx::Database>::TransactionManager;
+
+/// Longer than a queue for the one writer of SQLite gets in any load that a single file can bear.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The database of a box office: a file of SQLite, or a database of its own on PostgreSQL.
+#[derive(Clone)]
+pub struct Database {
+    dialect: Dialect,
+    /// One connection on SQLite, which allows one writer; on PostgreSQL the same pool as `reader`.
+    writer: AnyPool,
+    reader: AnyPool,
+}
+
+impl Database {
+    /// Opens `sqlite:<file>`, made if it does not exist, or `postgres://…`, and brings its tables up
+    /// to date.
+    pub async fn open(url: &str) -> Result<Self, Error> {
+        install_default_drivers();
+        let dialect = Dialect::of(url).ok_or_else(|| Error::Address(hide_password(url)))?;
+        let url = dialect.address(url);
+        let writer = connect(&url, dialect.writers_max(), dialect.writer_settings()).await?;
+        migrations::run(dialect, &writer).await?;
+        let reader = match dialect {
+            Dialect::Postgres => writer.clone(),
+            Dialect::Sqlite => {
+                connect(&url, dialect.readers_max(), dialect.reader_settings()).await?
+            }
+        };
+        Ok(Self {
+            dialect,
+            writer,
+            reader,
+        })
+    }
+
+    /// Closes all connections, after what is under way.
+    pub async fn close(&self) {
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+
+    /// For single statements that only read.
+    pub(crate) fn reader(&self) -> &AnyPool {
+        &self.reader
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The pools know the address, and with it a password.
+        f.debug_tuple("Database").field(&self.dialect).finish()
+    }
+}
+
+async fn connect(
+    url: &str,
+    connections_max: u32,
+    settings: &'static [&'static str],
+) -> Result<AnyPool, sqlx::Error> {
+    AnyPoolOptions::new()
+        .max_connections(connections_max)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(move |connection, _| {
+            Box::pin(async move {
+                for setting in settings {
+                    connection.execute(*setting).await?;
+                }
+                Ok(())
+            })
+        })
+        .after_release(|connection, _| Box::pin(end_abandoned(connection)))
+        .connect(url)
+        .await
+}
+
+/// Undoes a transaction that nobody holds. A caller that goes away while a transaction begins can
+/// leave one behind on SQLite, and the one writer would be stuck in it for ever.
+async fn end_abandoned(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    if AnyTransactionManager::get_transaction_depth(connection) > 0 {
+        AnyTransactionManager::rollback(connection).await?;
+    }
+    Ok(true)
+}
+
+/// What may be shown of an address: not what stands before its `@`.
+fn hide_password(url: &str) -> Box<str> {
+    url.rsplit_once('@').map_or(url, |(_, host)| host).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use ropeline_testing::TestPostgres;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_commit_on_sqlite_is_on_the_disk_before_it_is_answered() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("box.db").display());
+        let database = Database::open(&url).await.unwrap();
+        let mode: String = say(&database.writer, "PRAGMA journal_mode").await;
+        assert_eq!(mode, "wal");
+        for (pragma, full) in [
+            ("synchronous", 2),
+            ("foreign_keys", 1),
+            ("busy_timeout", 5_000),
+        ] {
+            let set: i64 = say(&database.writer, &format!("PRAGMA {pragma}")).await;
+            assert_eq!(set, full, "{pragma}");
+        }
+        let read_only: i64 = say(&database.reader, "PRAGMA query_only").await;
+        assert_eq!(read_only, 1);
+    }
+
+    #[tokio::test]
+    async fn nothing_waits_for_ever_on_postgresql() {
+        let server = TestPostgres::start();
+        let careless = "ALTER DATABASE postgres SET default_transaction_isolation = 'serializable'";
+        server.execute("postgres", careless);
+        let database = Database::open(&server.url("postgres")).await.unwrap();
+        for (setting, value) in [
+            ("transaction_isolation", "read committed"),
+            ("lock_timeout", "5s"),
+            ("statement_timeout", "10s"),
+        ] {
+            let set: String = say(&database.writer, &format!("SHOW {setting}")).await;
+            assert_eq!(set, value, "{setting}");
+        }
+    }
+
+    async fn say<T>(pool: &AnyPool, question: &str) -> T
+    where
+        T: for<'r> sqlx::Decode<'r, Any> + sqlx::Type<Any> + Send + Unpin,
+    {
+        sqlx::query_scalar(question).fetch_one(pool).await.unwrap()
+    }
+}

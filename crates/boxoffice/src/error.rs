@@ -1,0 +1,103 @@
+//! Why something was not done.
+
+use thiserror::Error;
+
+/// Why the box office did not do what it was asked.
+///
+/// Nothing was changed, except that after [`Error::Database`] this is not known, since the connection
+/// may have been lost while committing: repeat the request with its idempotency key.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A rule forbids it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The database cannot be reached or did not carry it out.
+    #[error("the database did not carry it out")]
+    Database(#[from] sqlx::Error),
+    /// The tables cannot be brought up to date.
+    #[error("the tables cannot be brought up to date")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// The address names no database that the box office can use.
+    #[error("`{0}` is neither sqlite:<file> nor postgres://…")]
+    Address(Box<str>),
+    /// The database holds something that the box office never writes.
+    #[error("the database holds an unexpected {0}")]
+    Unexpected(&'static str),
+}
+
+/// A rule that forbids what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
+pub enum Refusal {
+    /// There is no such user.
+    #[error("there is no such user")]
+    UserNotFound,
+    /// There is no such concert.
+    #[error("there is no such concert")]
+    ConcertNotFound,
+    /// There is no such date.
+    #[error("there is no such date")]
+    DateNotFound,
+    /// There is no such seat.
+    #[error("there is no such seat")]
+    SeatNotFound,
+    /// There is no such reservation, or it is another's: which of the two is not said.
+    #[error("there is no such reservation")]
+    ReservationNotFound,
+    /// Somebody holds or has bought the seat.
+    #[error("the seat is taken")]
+    SeatTaken,
+    /// The user has as many live holds as are allowed.
+    #[error("no more seats can be held at once")]
+    HoldLimit,
+    /// The hold ran out, and somebody else has the seat.
+    #[error("the hold has expired and the seat is taken")]
+    HoldExpired,
+    /// The hold was given up by its user.
+    #[error("the hold was given up")]
+    HoldGivenUp,
+    /// The reservation is paid and can no longer be given up.
+    #[error("the reservation is paid")]
+    AlreadyPaid,
+    /// The balance is below the price.
+    #[error("not enough points")]
+    InsufficientPoints,
+    /// The amount is zero, negative or too large, or the balance would become so.
+    #[error("the amount is out of range")]
+    InvalidAmount,
+    /// A name or title is empty or too long.
+    #[error("a name is empty or too long")]
+    InvalidName,
+    /// A layout has no seats, too many, or a number twice.
+    #[error("the seats do not make a layout")]
+    InvalidSeats,
+    /// A key is empty, too long or not of visible ASCII characters.
+    #[error("an idempotency key has 1 to 255 visible ASCII characters")]
+    InvalidKey,
+    /// The key was used for another request.
+    #[error("the idempotency key was used for another request")]
+    IdempotencyKeyReused,
+}
+
+impl Refusal {
+    /// The stable code that callers act on.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::UserNotFound => "USER_NOT_FOUND",
+            Self::ConcertNotFound => "CONCERT_NOT_FOUND",
+            Self::DateNotFound => "DATE_NOT_FOUND",
+            Self::SeatNotFound => "SEAT_NOT_FOUND",
+            Self::ReservationNotFound => "RESERVATION_NOT_FOUND",
+            Self::SeatTaken => "SEAT_TAKEN",
+            Self::HoldLimit => "HOLD_LIMIT",
+            Self::HoldExpired => "HOLD_EXPIRED",
+            Self::HoldGivenUp => "HOLD_GIVEN_UP",
+            Self::AlreadyPaid => "ALREADY_PAID",
+            Self::InsufficientPoints => "INSUFFICIENT_POINTS",
+            Self::InvalidAmount => "INVALID_AMOUNT",
+            Self::InvalidName => "INVALID_NAME",
+            Self::InvalidSeats => "INVALID_SEATS",
+            Self::InvalidKey => "INVALID_KEY",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Seats held for a while.
+//!
+//! A hold lives until `hold_until` and is then as good as gone, though its row may still say HELD:
+//! whoever takes the seat ends it first, in the same transaction. The sweep only tidies up.
+
+mod give_up;
+mod list;
+mod reserve;
+mod sweep;
+
+use ropeline_core::{Ordinal, RoomId, Timestamp, Visitor};
+use sqlx::{query, query_as, query_scalar};
+
+pub use list::{Reservation, ReservationState};
+pub use sweep::Swept;
+
+use crate::{
+    Error, Points, Refusal, ReservationId, SeatId, UserId,
+    database::Session,
+    time::{millis, moment},
+};
+
+/// The pass that its holder reserved a seat with, and that a payment finishes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassHeld {
+    /// The room that let the holder in.
+    pub room: RoomId,
+    /// The holder, as the room knows them.
+    pub visitor: Visitor,
+    /// Tells this pass from an earlier or later one of the same visitor.
+    pub ordinal: Ordinal,
+}
+
+/// A reservation that nobody else can change until the transaction ends.
+pub(crate) struct Locked {
+    pub(crate) seat: SeatId,
+    pub(crate) state: ReservationState,
+    pub(crate) price: Points,
+    pub(crate) hold_until: Timestamp,
+}
+
+/// Finds a reservation of the user and locks it. Another's is not found.
+pub(crate) async fn lock_own(
+    session: &mut Session,
+    user: UserId,
+    reservation: ReservationId,
+) -> Result<Locked, Error> {
+    let lock = session.dialect.for_update();
+    let sql = format!(
+        "SELECT seat_id, state, price, hold_until FROM reservations \
+         WHERE id = $1 AND user_id = $2{lock}"
+    );
+    let row: Option<(i64, String, i64, i64)> = query_as(&sql)
+        .bind(reservation.0)
+        .bind(user.0)
+        .fetch_optional(session.connection())
+        .await?;
+    let (seat, state, price, hold_until) = row.ok_or(Refusal::ReservationNotFound)?;
+    Ok(Locked {
+        seat: SeatId(seat),
+        state: ReservationState::parse(&state)?,
+        price: Points::stored(price),
+        hold_until: moment(hold_until),
+    })
+}
+
+/// Ends the hold on a seat if it has run out.
+pub(crate) async fn end_expired(
+    session: &mut Session,
+    seat: SeatId,
+    now: Timestamp,
+) -> Result<(), Error> {
+    query(
+        "UPDATE reservations SET state = 'EXPIRED' \
+         WHERE seat_id = $1 AND state = 'HELD' AND hold_until <= $2",
+    )
+    .bind(seat.0)
+    .bind(millis(now))
+    .execute(session.connection())
+    .await?;
+    Ok(())
+}
+
+/// How many seats the user holds now.
+pub(crate) async fn count_live(
+    session: &mut Session,
+    user: UserId,
+    now: Timestamp,
+) -> Result<i64, Error> {
+    let live = query_scalar(
+        "SELECT COUNT(*) FROM reservations \
+         WHERE user_id = $1 AND state = 'HELD' AND hold_until > $2",
+    )
+    .bind(user.0)
+    .bind(millis(now))
+    .fetch_one(session.connection())
+    .await?;
+    Ok(live)
+}
+
+/// Moves a reservation to another state.
+pub(crate) async fn set_state(
+    session: &mut Session,
+    reservation: ReservationId,
+    state: ReservationState,
+) -> Result<(), sqlx::Error> {
+    query("UPDATE reservations SET state = $2 WHERE id = $1")
+        .bind(reservation.0)
+        .bind(state.as_str())
+        .execute(session.connection())
+        .await?;
+    Ok(())
+}

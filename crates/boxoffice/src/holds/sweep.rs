@@ -1,0 +1,60 @@
+//! Tidying up what time has ended.
+
+use std::time::Duration;
+
+use ropeline_core::Timestamp;
+use sqlx::query;
+
+use crate::{
+    BoxOffice, Error,
+    database::{Session, Work},
+    keys,
+    time::millis,
+};
+
+/// So few that buyers do not wait for the sweep.
+const SWEPT_MAX: i64 = 500;
+/// How long a repeated request is answered as the first time.
+const KEYS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a sweep took away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Swept {
+    /// Holds that had run out. After 500 there may be more.
+    pub holds: u64,
+    /// Idempotency keys older than a day.
+    pub keys: u64,
+}
+
+impl BoxOffice {
+    /// Marks holds that have run out, and forgets old idempotency keys. Nothing depends on it but the
+    /// size of tables and what an operator sees there.
+    pub async fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
+        self.database.write(&Sweep { now }).await
+    }
+}
+
+struct Sweep {
+    now: Timestamp,
+}
+
+impl Work for Sweep {
+    type Done = Swept;
+
+    async fn carry_out(&self, session: &mut Session) -> Result<Swept, Error> {
+        let lock = session.dialect.for_update_of_untouched();
+        let sql = format!(
+            "UPDATE reservations SET state = 'EXPIRED' WHERE id IN \
+             (SELECT id FROM reservations WHERE state = 'HELD' AND hold_until <= $1 \
+              ORDER BY hold_until LIMIT $2{lock})"
+        );
+        let holds = query(&sql)
+            .bind(millis(self.now))
+            .bind(SWEPT_MAX)
+            .execute(session.connection())
+            .await?
+            .rows_affected();
+        let keys = keys::forget(session, self.now - KEYS_KEPT).await?;
+        Ok(Swept { holds, keys })
+    }
+}

@@ -1,0 +1,119 @@
+//! The same answer to a request that is sent again.
+//!
+//! A key belongs to the user who sent it. It is looked up under the user's lock and kept in the
+//! transaction of what it was for, so that of two requests at once the second waits and is given the
+//! answer of the first. A refusal changes nothing and is not kept: sent again, it is judged again.
+
+use ropeline_core::Timestamp;
+use serde::{Serialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+use sqlx::{query, query_as};
+
+use crate::{Error, Refusal, UserId, database::Session, time::millis};
+
+/// As the database has it.
+const KEY_BYTES_MAX: usize = 255;
+
+/// A caller's own name for a request, 1 to 255 visible ASCII characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(Box<str>);
+
+impl IdempotencyKey {
+    /// Takes a key as it was sent.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if visible && (1..=KEY_BYTES_MAX).contains(&text.len()) {
+            Ok(Self(text.into()))
+        } else {
+            Err(Refusal::InvalidKey)
+        }
+    }
+}
+
+/// A request that can be sent again: whose it is, under which key if any, and what it asks for.
+#[derive(Debug)]
+pub(crate) struct Repeatable<'a> {
+    user: UserId,
+    key: Option<&'a IdempotencyKey>,
+    digest: Vec<u8>,
+}
+
+impl<'a> Repeatable<'a> {
+    /// `asks` tells one request from another.
+    pub(crate) fn new(user: UserId, key: Option<&'a IdempotencyKey>, asks: &str) -> Self {
+        let digest = Sha256::digest(asks).to_vec();
+        Self { user, key, digest }
+    }
+
+    /// The answer that the request was given before.
+    pub(crate) async fn recall<A: DeserializeOwned>(
+        &self,
+        session: &mut Session,
+    ) -> Result<Option<A>, Error> {
+        let Some(IdempotencyKey(key)) = self.key else {
+            return Ok(None);
+        };
+        let kept: Option<(Vec<u8>, String)> = query_as(
+            "SELECT digest, answer FROM idempotency_keys WHERE user_id = $1 AND idempotency_key = $2",
+        )
+        .bind(self.user.0)
+        .bind(&**key)
+        .fetch_optional(session.connection())
+        .await?;
+        match kept {
+            None => Ok(None),
+            Some((digest, _)) if digest != self.digest => Err(Refusal::IdempotencyKeyReused.into()),
+            Some((_, answer)) => {
+                let answer = serde_json::from_str(&answer);
+                answer.map(Some).map_err(|_| Error::Unexpected("answer"))
+            }
+        }
+    }
+
+    /// Keeps the answer for the next time.
+    pub(crate) async fn remember<A: Serialize>(
+        &self,
+        session: &mut Session,
+        answer: &A,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let Some(IdempotencyKey(key)) = self.key else {
+            return Ok(());
+        };
+        let answer = serde_json::to_string(answer).expect("an answer is plain data");
+        query(
+            "INSERT INTO idempotency_keys (user_id, idempotency_key, digest, answer, created_at) \
+             VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(self.user.0)
+        .bind(&**key)
+        .bind(&self.digest[..])
+        .bind(answer)
+        .bind(millis(now))
+        .execute(session.connection())
+        .await?;
+        Ok(())
+    }
+}
+
+/// Forgets keys that nobody sends any more.
+pub(crate) async fn forget(session: &mut Session, before: Timestamp) -> Result<u64, Error> {
+    let forgotten = query("DELETE FROM idempotency_keys WHERE created_at < $1")
+        .bind(millis(before))
+        .execute(session.connection())
+        .await?;
+    Ok(forgotten.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_short_and_visible() {
+        assert!(IdempotencyKey::parse("6f1c-1").is_ok());
+        for bad in ["", "a b", "é", "line\n", &"x".repeat(256)] {
+            assert_eq!(IdempotencyKey::parse(bad), Err(Refusal::InvalidKey));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Charging points.
+
+use ropeline_core::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::credit;
+use crate::{
+    BoxOffice, Error, IdempotencyKey, Points, UserId,
+    database::{Session, Work},
+    keys::Repeatable,
+};
+
+/// Points that were charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charged {
+    /// How many.
+    pub charged: Points,
+    /// What the user had right after it.
+    pub balance: Points,
+}
+
+impl BoxOffice {
+    /// Adds points to a user's account, once for each key.
+    pub async fn charge(
+        &self,
+        user: UserId,
+        amount: Points,
+        key: Option<&IdempotencyKey>,
+        now: Timestamp,
+    ) -> Result<Charged, Error> {
+        let request = Repeatable::new(user, key, &format!("charge {amount}"));
+        let charge = Charge {
+            user,
+            amount,
+            request,
+            now,
+        };
+        self.database.write(&charge).await
+    }
+}
+
+struct Charge<'a> {
+    user: UserId,
+    amount: Points,
+    request: Repeatable<'a>,
+    now: Timestamp,
+}
+
+impl Work for Charge<'_> {
+    type Done = Charged;
+
+    async fn carry_out(&self, session: &mut Session) -> Result<Charged, Error> {
+        session.lock_user(self.user).await?;
+        if let Some(before) = self.request.recall(session).await? {
+            return Ok(before);
+        }
+        let charged = Charged {
+            charged: self.amount,
+            balance: credit(session, self.user, self.amount, self.now).await?,
+        };
+        self.request.remember(session, &charged, self.now).await?;
+        Ok(charged)
+    }
+}

@@ -1,0 +1,38 @@
+//! The concert box office behind the gate: users, points, dates, seats, holds and payments, on SQL.
+//!
+//! [`BoxOffice`] has one method for each thing that can be asked of it, and each is one transaction of
+//! the [`Database`]: it happens as a whole or leaves no trace. What must never happen (a seat sold
+//! twice, a balance below zero, a booking paid twice) is forbidden by constraints of the database, so
+//! that it holds however many processes sell at once.
+//!
+//! The time is an argument of every method, and amounts are whole [`Points`].
+
+mod ids;
+mod points;
+mod time;
+
+mod error;
+
+mod database;
+
+mod office;
+
+mod concerts;
+mod holds;
+mod keys;
+mod ledger;
+mod outbox;
+mod payment;
+mod users;
+
+pub use concerts::{ConcertDate, ConcertDraft, DEMO_SEATS, Seat, SeatDraft, SeatState};
+pub use database::Database;
+pub use error::{Error, Refusal};
+pub use holds::{PassHeld, Reservation, ReservationState, Swept};
+pub use ids::{ConcertId, DateId, OutboxId, PaymentId, ReservationId, SeatId, UserId};
+pub use keys::IdempotencyKey;
+pub use ledger::{Books, Charged};
+pub use office::{BoxOffice, Rules};
+pub use outbox::PassToFinish;
+pub use payment::{Paid, Payment};
+pub use points::Points;

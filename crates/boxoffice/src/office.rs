@@ -1,0 +1,44 @@
+//! The box office and its rules.
+
+use std::time::Duration;
+
+use crate::Database;
+
+/// How long and how many seats may be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// How long a reservation holds its seat. It is never extended.
+    pub hold_ttl: Duration,
+    /// How many seats a user can hold at once, bought ones not counted.
+    pub holds_max: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            hold_ttl: Duration::from_secs(300),
+            holds_max: 4,
+        }
+    }
+}
+
+/// Sells seats for points.
+///
+/// Every method that changes something is one transaction; see the crate's documentation.
+#[derive(Debug, Clone)]
+pub struct BoxOffice {
+    pub(crate) database: Database,
+    pub(crate) rules: Rules,
+}
+
+impl BoxOffice {
+    /// Sells from a database.
+    pub fn new(database: Database, rules: Rules) -> Self {
+        Self { database, rules }
+    }
+
+    /// The rules it sells by.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+}

@@ -1,0 +1,56 @@
+//! Users, each with an account of points.
+
+use ropeline_core::Timestamp;
+use sqlx::{query, query_scalar};
+
+use crate::{
+    BoxOffice, Error, Points, Refusal, UserId,
+    database::{Session, Work},
+    time::millis,
+};
+
+/// As the database has it.
+const NAME_CHARS_MAX: usize = 100;
+
+impl BoxOffice {
+    /// Makes a user with an empty account.
+    pub async fn create_user(&self, name: &str, now: Timestamp) -> Result<UserId, Error> {
+        let name = name.trim();
+        if name.is_empty() || name.contains('\0') || name.chars().count() > NAME_CHARS_MAX {
+            return Err(Refusal::InvalidName.into());
+        }
+        self.database.write(&CreateUser { name, now }).await
+    }
+
+    /// The points that a user has.
+    pub async fn balance(&self, user: UserId) -> Result<Points, Error> {
+        let balance = query_scalar("SELECT balance FROM accounts WHERE user_id = $1")
+            .bind(user.0)
+            .fetch_optional(self.database.reader())
+            .await?;
+        let balance = balance.ok_or(Refusal::UserNotFound)?;
+        Ok(Points::stored(balance))
+    }
+}
+
+struct CreateUser<'a> {
+    name: &'a str,
+    now: Timestamp,
+}
+
+impl Work for CreateUser<'_> {
+    type Done = UserId;
+
+    async fn carry_out(&self, session: &mut Session) -> Result<UserId, Error> {
+        let id = query_scalar("INSERT INTO users (name, created_at) VALUES ($1, $2) RETURNING id")
+            .bind(self.name)
+            .bind(millis(self.now))
+            .fetch_one(session.connection())
+            .await?;
+        query("INSERT INTO accounts (kind, user_id, balance) VALUES ('USER', $1, 0)")
+            .bind(id)
+            .execute(session.connection())
+            .await?;
+        Ok(UserId(id))
+    }
+}

@@ -1,0 +1,113 @@
+//! What is for sale.
+
+use ropeline_boxoffice::{
+    BoxOffice, ConcertDraft, ConcertId, DEMO_SEATS, Database, DateId, Points, Refusal, Rules,
+    SeatDraft, SeatState,
+};
+use ropeline_core::Timestamp;
+
+use crate::given::{Given, NOW, PRICE, at_once, refusal};
+
+on_both![
+    the_demo_concert_is_put_up_once,
+    seats_are_free_then_held_then_sold,
+    a_date_sent_twice_is_one_date,
+    a_layout_has_each_number_once,
+    unknown_dates_and_concerts_are_not_found,
+    what_was_sold_is_there_after_a_restart,
+];
+
+async fn the_demo_concert_is_put_up_once(given: &Given) {
+    let starts = (0..4).map(|_| {
+        let office = given.office.clone();
+        async move { office.put_up_demo(NOW).await.unwrap() }
+    });
+    at_once(starts).await;
+    let dates = given.office.dates(NOW).await.unwrap();
+    assert_eq!(dates.len(), 3);
+    for date in dates {
+        assert!(date.starts_at > NOW);
+        assert_eq!(date.seats_left, i64::from(DEMO_SEATS));
+        let seats = given.office.seats(date.id, NOW).await.unwrap();
+        let numbers: Vec<i64> = seats.iter().map(|seat| seat.number).collect();
+        assert_eq!(numbers, (1..=50).collect::<Vec<_>>());
+        let prices = seats.iter().map(|seat| seat.price.get());
+        assert_eq!(prices.clone().min(), Some(50_000));
+        assert_eq!(prices.max(), Some(150_000));
+    }
+}
+
+async fn seats_are_free_then_held_then_sold(given: &Given) {
+    let (user, seat) = (given.user_with(PRICE).await, given.seats(2).await[1]);
+    let date = given.office.dates(NOW).await.unwrap()[0].id;
+    let states = async |now: Timestamp| {
+        let seats = given.office.seats(date, now).await.unwrap();
+        let left = given.office.dates(now).await.unwrap()[0].seats_left;
+        (seats[0].state, seats[1].state, left)
+    };
+    assert_eq!(states(NOW).await, (SeatState::Free, SeatState::Free, 2));
+    let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
+    assert_eq!(states(NOW).await, (SeatState::Free, SeatState::Held, 1));
+    // No sweep has run.
+    assert_eq!(
+        states(held.hold_until).await,
+        (SeatState::Free, SeatState::Free, 2)
+    );
+    given.office.pay(user, held.id, None, NOW).await.unwrap();
+    assert_eq!(
+        states(held.hold_until).await,
+        (SeatState::Free, SeatState::Sold, 1)
+    );
+}
+
+async fn a_date_sent_twice_is_one_date(given: &Given) {
+    let concert = given.concert().await;
+    let seats = [seat(1), seat(2)];
+    let first = given
+        .office
+        .create_date(concert, NOW, &seats)
+        .await
+        .unwrap();
+    let again = given
+        .office
+        .create_date(concert, NOW, &seats)
+        .await
+        .unwrap();
+    assert_eq!(first, again);
+    assert_eq!(given.count("seats").await, 2);
+}
+
+async fn a_layout_has_each_number_once(given: &Given) {
+    let concert = given.concert().await;
+    for bad in [vec![], vec![seat(0)], vec![seat(1), seat(1)]] {
+        let outcome = given.office.create_date(concert, NOW, &bad).await;
+        assert_eq!(refusal(outcome), Refusal::InvalidSeats);
+    }
+    assert_eq!(given.count("concert_dates").await, 0);
+    assert_eq!(ConcertDraft::titled(" "), Err(Refusal::InvalidName));
+}
+
+async fn unknown_dates_and_concerts_are_not_found(given: &Given) {
+    let seats = given.office.seats(DateId(7), NOW).await;
+    assert_eq!(refusal(seats), Refusal::DateNotFound);
+    let date = given
+        .office
+        .create_date(ConcertId(7), NOW, &[seat(1)])
+        .await;
+    assert_eq!(refusal(date), Refusal::ConcertNotFound);
+}
+
+async fn what_was_sold_is_there_after_a_restart(given: &Given) {
+    let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
+    let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
+    let paid = given.office.pay(user, held.id, None, NOW).await.unwrap();
+    let reopened = Database::open(&given.url).await.unwrap();
+    let office = BoxOffice::new(reopened, Rules::default());
+    let again = office.pay(user, held.id, None, NOW).await.unwrap();
+    assert_eq!(again.payment, paid.payment);
+}
+
+fn seat(number: u32) -> SeatDraft {
+    let price = Points::amount(PRICE).unwrap();
+    SeatDraft { number, price }
+}
