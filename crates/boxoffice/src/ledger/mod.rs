@@ -31,16 +31,7 @@ async fn credit(
     .fetch_optional(session.connection())
     .await?;
     let balance = balance.ok_or(Refusal::InvalidAmount)?;
-    query_scalar::<_, i64>(
-        "INSERT INTO transfers (debit_account, credit_account, amount, reason, made_at) \
-         SELECT house.id, buyer.id, $1, 'CHARGE', $2 FROM accounts house, accounts buyer \
-         WHERE house.kind = 'CHARGES' AND buyer.user_id = $3 RETURNING id",
-    )
-    .bind(amount.get())
-    .bind(millis(now))
-    .bind(user.0)
-    .fetch_one(session.connection())
-    .await?;
+    transfer(session, CHARGE, user, amount, now).await?;
     Ok(Points::stored(balance))
 }
 
@@ -66,18 +57,34 @@ pub(crate) async fn debit(
     .fetch_optional(session.connection())
     .await?;
     let balance = balance.ok_or(Refusal::InsufficientPoints)?;
-    let transfer = query_scalar(
-        "INSERT INTO transfers (debit_account, credit_account, amount, reason, made_at) \
-         SELECT buyer.id, house.id, $1, 'PAYMENT', $2 FROM accounts house, accounts buyer \
-         WHERE house.kind = 'SALES' AND buyer.user_id = $3 RETURNING id",
-    )
-    .bind(amount.get())
-    .bind(millis(now))
-    .bind(user.0)
-    .fetch_one(session.connection())
-    .await?;
     Ok(Debited {
-        transfer,
+        transfer: transfer(session, PAYMENT, user, amount, now).await?,
         balance: Points::stored(balance),
     })
+}
+
+/// From the house to a user.
+const CHARGE: &str = "INSERT INTO transfers (debit_account, credit_account, amount, reason, made_at) \
+     SELECT house.id, buyer.id, $1, 'CHARGE', $2 FROM accounts house, accounts buyer \
+     WHERE house.kind = 'CHARGES' AND buyer.user_id = $3 RETURNING id";
+/// From a user to the house.
+const PAYMENT: &str = "INSERT INTO transfers (debit_account, credit_account, amount, reason, made_at) \
+     SELECT buyer.id, house.id, $1, 'PAYMENT', $2 FROM accounts house, accounts buyer \
+     WHERE house.kind = 'SALES' AND buyer.user_id = $3 RETURNING id";
+
+/// Writes down that points went from one account to another, which is never changed.
+async fn transfer(
+    session: &mut Session,
+    between: &str,
+    user: UserId,
+    amount: Points,
+    now: Timestamp,
+) -> Result<i64, Error> {
+    let id = query_scalar(between)
+        .bind(amount.get())
+        .bind(millis(now))
+        .bind(user.0)
+        .fetch_one(session.connection())
+        .await?;
+    Ok(id)
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ropeline_boxoffice::{Reservation, UserId};
+
 use crate::given::{Given, NOW, PRICE, at_once, pass};
 
 on_both![
@@ -17,12 +19,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const LEASE: Duration = Duration::from_secs(30);
 
 async fn a_payment_finishes_the_pass_that_the_seat_was_reserved_with(given: &Given) {
-    let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
-    let held = given
-        .office
-        .reserve(user, seat, Some(&pass(7)), NOW)
-        .await
-        .unwrap();
+    let (user, held) = held_with_pass(given).await;
     let paid = given.office.pay(user, held.id, None, NOW).await.unwrap();
     let finish = paid.finish.unwrap();
     assert_eq!((&finish.pass, finish.attempts), (&pass(7), 0));
@@ -73,12 +70,7 @@ async fn a_seat_reserved_without_a_pass_finishes_nothing(given: &Given) {
 }
 
 async fn what_is_not_acknowledged_is_due_again(given: &Given) {
-    let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
-    let held = given
-        .office
-        .reserve(user, seat, Some(&pass(7)), NOW)
-        .await
-        .unwrap();
+    let (user, held) = held_with_pass(given).await;
     given.office.pay(user, held.id, None, NOW).await.unwrap();
     // Whoever pays tries first.
     assert_eq!(given.office.take_due(10, LEASE, NOW).await.unwrap(), []);
@@ -127,4 +119,15 @@ async fn two_takers_do_not_take_the_same_row(given: &Given) {
         .collect();
     taken.sort_unstable();
     assert_eq!(taken, (1..=20).collect::<Vec<_>>());
+}
+
+/// A user with the price of a seat, who holds one since the pass 7.
+async fn held_with_pass(given: &Given) -> (UserId, Reservation) {
+    let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
+    let held = given
+        .office
+        .reserve(user, seat, Some(&pass(7)), NOW)
+        .await
+        .unwrap();
+    (user, held)
 }

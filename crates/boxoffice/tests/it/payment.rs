@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_boxoffice::{IdempotencyKey, Refusal, ReservationState};
+use ropeline_boxoffice::{IdempotencyKey, Refusal, Reservation, ReservationState, UserId};
 
 use crate::given::{Given, NOW, PRICE, at_once, refusal};
 
@@ -141,14 +141,7 @@ async fn after_the_hold_a_swept_seat_is_still_sold(given: &Given) {
 }
 
 async fn after_the_hold_a_seat_that_another_has_is_refused(given: &Given) {
-    let (slow, quick) = (given.user_with(PRICE).await, given.user_with(PRICE).await);
-    let seat = given.seat().await;
-    let late = given.office.reserve(slow, seat, None, NOW).await.unwrap();
-    let held = given
-        .office
-        .reserve(quick, seat, None, NOW + HOUR)
-        .await
-        .unwrap();
+    let [(slow, late), (quick, held)] = one_after_the_other(given).await;
     let refused = given.office.pay(slow, late.id, None, NOW + HOUR).await;
     assert_eq!(refusal(refused), Refusal::HoldExpired);
     given
@@ -163,19 +156,23 @@ async fn after_the_hold_a_seat_that_another_has_is_refused(given: &Given) {
 }
 
 async fn after_both_holds_ran_out_the_first_to_pay_has_the_seat(given: &Given) {
-    let (first, second) = (given.user_with(PRICE).await, given.user_with(PRICE).await);
-    let seat = given.seat().await;
-    let older = given.office.reserve(first, seat, None, NOW).await.unwrap();
-    let newer = given
-        .office
-        .reserve(second, seat, None, NOW + HOUR)
-        .await
-        .unwrap();
+    let [(first, older), (second, newer)] = one_after_the_other(given).await;
     let late = NOW + HOUR * 2;
     given.office.pay(first, older.id, None, late).await.unwrap();
     let refused = given.office.pay(second, newer.id, None, late).await;
     assert_eq!(refusal(refused), Refusal::HoldExpired);
     given.assert_books_right().await;
+}
+
+/// Two users with the price of a seat, of whom the second holds it since the first's hold ran out.
+async fn one_after_the_other(given: &Given) -> [(UserId, Reservation); 2] {
+    let seat = given.seat().await;
+    let reserved = async |now| {
+        let user = given.user_with(PRICE).await;
+        let held = given.office.reserve(user, seat, None, now).await;
+        (user, held.unwrap())
+    };
+    [reserved(NOW).await, reserved(NOW + HOUR).await]
 }
 
 fn key(text: &str) -> IdempotencyKey {
