@@ -53,19 +53,13 @@ impl fmt::Display for StoreChoice {
 }
 
 /// Who must have what is written to Redis before it is answered, as it is written in the file.
-const DURABILITIES: [(&str, Durability); 4] = [
-    ("0", Durability::Master),
-    ("1", Durability::Replica),
-    ("\"strict\"", Durability::Strict),
-    ("\"all\"", Durability::All),
-];
-
-/// As it is written in the file.
 pub(super) fn durability_word(durability: Durability) -> &'static str {
-    let mut known = DURABILITIES.iter();
-    known
-        .find(|(_, known)| *known == durability)
-        .map_or("1", |(word, _)| word)
+    match durability {
+        Durability::Master => "0",
+        Durability::Replica => "1",
+        Durability::Strict => "\"strict\"",
+        Durability::All => "\"all\"",
+    }
 }
 
 fn durability(value: &DeValue<'_>) -> Result<Durability, Wrong> {
@@ -73,10 +67,15 @@ fn durability(value: &DeValue<'_>) -> Result<Durability, Wrong> {
         DeValue::String(text) => format!("\"{text}\""),
         number => count(number)?.to_string(),
     };
-    let mut known = DURABILITIES.iter();
+    let known = [
+        Durability::Master,
+        Durability::Replica,
+        Durability::Strict,
+        Durability::All,
+    ];
+    let mut known = known.into_iter();
     known
-        .find(|(word, _)| *word == written)
-        .map(|(_, durability)| *durability)
+        .find(|durability| durability_word(*durability) == written)
         .ok_or_else(|| Wrong::new("must be 0, 1, \"strict\" or \"all\""))
 }
 

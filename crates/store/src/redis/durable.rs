@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -47,21 +47,13 @@ impl Durability {
     }
 }
 
-/// What is known of a server's replicas.
-#[derive(Debug, Clone, Copy)]
-struct Replicas {
-    /// Those that follow it closely enough to confirm.
-    online: u32,
-    /// Whether a server without any is still taken for the master by the others.
-    vouched: bool,
-}
-
 /// Runs scripts and answers when what they wrote is as durable as the operator wants it.
 #[derive(Debug)]
 pub(super) struct Durable {
     rule: Durability,
     servers: Arc<Servers>,
-    known: Mutex<BTreeMap<Address, Replicas>>,
+    /// How many replicas of a server follow it closely enough to confirm.
+    online: Mutex<BTreeMap<Address, u32>>,
     unreplicated: AtomicU64,
 }
 
@@ -70,7 +62,7 @@ impl Durable {
         Self {
             rule,
             servers: Arc::clone(servers),
-            known: Mutex::default(),
+            online: Mutex::default(),
             unreplicated: AtomicU64::new(0),
         }
     }
@@ -86,13 +78,15 @@ impl Durable {
         if self.rule == Durability::Master || call.requests == 0 {
             return Ok(link.run_with(call, None).await?.answer);
         }
-        let known = self.expected(link, call).await?;
-        if known.online == 0 {
+        let owner = self.servers.owner(call.slot).await?;
+        let online = self.expected(link, &owner).await?;
+        if online == 0 {
+            self.check_alone(&owner).await?;
             let sent = link.run_with(call, None).await?;
-            return self.accept_without(call, known, sent);
+            return Ok(self.take_alone(call, sent));
         }
         let wanted = match self.rule {
-            Durability::All => known.online,
+            Durability::All => online,
             _ => 1,
         };
         let sent = link.run_with(call, Some(&wait_for(wanted))).await?;
@@ -100,9 +94,9 @@ impl Durable {
         if confirmed >= wanted {
             return Ok(sent.answer);
         }
-        let now = self.look(link, &sent.server).await?;
-        if self.rule == Durability::Replica && now.online == 0 {
-            return self.accept_without(call, now, sent);
+        let online = self.look(link, &sent.server).await?;
+        if online == 0 && self.takes_alone(&sent.server).await {
+            return Ok(self.take_alone(call, sent));
         }
         Err(too_few(confirmed, wanted))
     }
@@ -120,72 +114,67 @@ impl Durable {
         }
     }
 
-    /// The replicas that a call can count on.
-    async fn expected(&self, link: &Link, call: &Call) -> Result<Replicas, Failed> {
-        let owner = self.servers.owner(call.slot).await;
-        let owner = owner.map_err(|lost| Failed::Unknown(lost.into()))?;
-        let known = self.lock().get(&owner).copied();
-        // What has no replica is looked at each time: it may be about to be replaced.
-        let known = match known.filter(|known| known.online > 0) {
-            Some(known) => known,
-            None => self.look(link, &owner).await?,
-        };
-        if known.online > 0 || self.takes_without(known) {
-            return Ok(known);
+    /// How many replicas a call can count on. Where there was none it is looked each time.
+    async fn expected(&self, link: &Link, owner: &Address) -> Result<u32, Failed> {
+        let known = self.lock().get(owner).copied();
+        match known.filter(|online| *online > 0) {
+            Some(online) => Ok(online),
+            None => self.look(link, owner).await,
         }
-        Err(Failed::Refused(StoreError::Unavailable(
-            match self.rule {
-                Durability::Replica => {
-                    "Redis has no replica and the others take it for replaced"
-                }
-                _ => {
-                    "Redis has no replica to confirm what is written, which durability asks for: see INFO replication"
-                }
+    }
+
+    /// Whether a server without replicas may take what nobody else has: it may be about to be replaced.
+    async fn takes_alone(&self, server: &Address) -> bool {
+        self.rule == Durability::Replica && self.servers.is_vouched_for(server).await
+    }
+
+    async fn check_alone(&self, server: &Address) -> Result<(), Failed> {
+        if self.takes_alone(server).await {
+            return Ok(());
+        }
+        let why = match self.rule {
+            Durability::Replica => "Redis has no replica and the others take it for replaced",
+            _ => {
+                "Redis has no replica to confirm what is written, which durability asks for: see INFO replication"
             }
-            .into(),
-        )))
+        };
+        Err(Failed::Refused(StoreError::Unavailable(why.into())))
     }
 
-    fn takes_without(&self, known: Replicas) -> bool {
-        self.rule == Durability::Replica && known.vouched
-    }
-
-    fn accept_without(&self, call: &Call, known: Replicas, sent: Sent) -> Result<Value, Failed> {
-        if !self.takes_without(known) {
-            return Err(too_few(0, 1));
-        }
+    fn take_alone(&self, call: &Call, sent: Sent) -> Value {
         if has_done(&sent.answer) {
             self.unreplicated
                 .fetch_add(call.requests, Ordering::Relaxed);
         }
-        Ok(sent.answer)
+        sent.answer
     }
 
-    async fn look(&self, link: &Link, server: &Address) -> Result<Replicas, Failed> {
+    async fn look(&self, link: &Link, server: &Address) -> Result<u32, Failed> {
         let info = redis::cmd("INFO").arg("replication").clone();
         let info: String = link.query_at(server, &info).await.inspect_err(|_| {
             self.lock().remove(server);
             self.servers.doubt(server);
         })?;
         let online = online_replicas(&info);
-        let vouched = online > 0 || self.servers.is_vouched_for(server).await;
-        let replicas = Replicas { online, vouched };
-        self.note(server, replicas);
-        Ok(replicas)
+        self.note(server, online);
+        Ok(online)
     }
 
-    fn note(&self, server: &Address, replicas: Replicas) {
-        let before = self.lock().insert(server.clone(), replicas);
-        let had = before.is_none_or(|before| before.online > 0);
-        if had && replicas.online == 0 && self.rule != Durability::Master {
-            tracing::warn!(%server, "Redis has no replica: what is written now is lost if it fails");
-        } else if before.is_some() && !had && replicas.online > 0 {
-            tracing::info!(%server, replicas = replicas.online, "Redis has replicas again");
+    fn note(&self, server: &Address, online: u32) {
+        let before = self.lock().insert(server.clone(), online);
+        match (before, online) {
+            (None | Some(1..), 0) => {
+                tracing::warn!(%server, "Redis has no replica: what is written now is lost if it fails");
+            }
+            (Some(0), 1..) => {
+                tracing::info!(%server, replicas = online, "Redis has replicas again");
+            }
+            _ => {}
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Address, Replicas>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Address, u32>> {
+        self.online.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -109,9 +109,10 @@ impl Unreached {
 
 impl From<Lost> for Unreached {
     fn from(lost: Lost) -> Self {
-        match lost {
-            Lost::Refused(_) | Lost::NoMaster { .. } => Self::Refused(lost.to_string()),
-            _ => Self::Away(lost.to_string()),
+        if lost.is_refusal() {
+            Self::Refused(lost.to_string())
+        } else {
+            Self::Away(lost.to_string())
         }
     }
 }

@@ -9,7 +9,7 @@ use redis::{
 use super::{
     durable::{Durability, Durable},
     encode::Call,
-    pool::{Limits, Pool},
+    pool::{Limits, Pool, is_broken},
     script::{self, Script},
     servers::{Lost, Servers, is_elsewhere},
     slot::Slot,
@@ -197,18 +197,14 @@ impl Link {
 
     /// Whoever does not answer, or not for these keys, may have been replaced.
     fn doubt(&self, server: &Address, error: &RedisError) {
-        let word = matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension);
-        if !word || is_elsewhere(error) {
+        if is_broken(error) || is_elsewhere(error) {
             self.servers.doubt(server);
         }
     }
 
     fn failed(&self, unsent: Unsent) -> Failed {
         match unsent {
-            Unsent::Lost(lost @ (Lost::Refused(_) | Lost::NoMaster { .. })) => {
-                Failed::Refused(lost.into())
-            }
-            Unsent::Lost(lost) => Failed::Unknown(lost.into()),
+            Unsent::Lost(lost) => lost.into(),
             // It may be another one's turn in a moment.
             Unsent::Failed { error, .. } if !self.servers.is_fixed() && is_passing(&error) => {
                 Failed::Unknown(unavailable(&error))
@@ -258,11 +254,6 @@ pub(super) fn is_refusal(error: &RedisError) -> bool {
     }
 }
 
-impl From<Lost> for StoreError {
-    fn from(lost: Lost) -> Self {
-        Self::Unavailable(lost.to_string().into())
-    }
-}
 const NO_RIGHT: &str = "the Redis user may not do what is needed: see docs/REDIS.md for its rights, and ACL LOG for what was refused";
 
 /// What is wrong, worded for the operator.
@@ -270,7 +261,7 @@ pub(super) fn unavailable(error: &RedisError) -> StoreError {
     StoreError::Unavailable(words(error).into())
 }
 
-pub(super) fn words(error: &RedisError) -> String {
+fn words(error: &RedisError) -> String {
     let advice = match error.code().unwrap_or_default() {
         "OOM" => "Redis is out of memory: raise maxmemory",
         "MISCONF" => "Redis cannot write its data to disk: look at its log and its disk",

@@ -148,7 +148,7 @@ impl Pool {
 }
 
 /// Anything but a word of the server itself leaves a connection of which nothing is known.
-fn is_broken(error: &RedisError) -> bool {
+pub(super) fn is_broken(error: &RedisError) -> bool {
     !matches!(
         error.kind(),
         redis::ErrorKind::Server(_) | redis::ErrorKind::Extension

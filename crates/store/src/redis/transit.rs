@@ -15,7 +15,7 @@ use super::{
     link::{Link, is_refusal, unavailable},
     picture::{Asked, Looked},
     room::RoomNode,
-    servers::Servers,
+    servers::{Lost, Servers},
     wire::{Answer, Status, Unreadable},
 };
 use crate::{Clock, Freeze, StoreError};
@@ -70,6 +70,17 @@ impl From<RedisError> for Failed {
             Self::Refused(unavailable(&error))
         } else {
             Self::Unknown(unavailable(&error))
+        }
+    }
+}
+
+impl From<Lost> for Failed {
+    fn from(lost: Lost) -> Self {
+        let error = StoreError::Unavailable(lost.to_string().into());
+        if lost.is_refusal() {
+            Self::Refused(error)
+        } else {
+            Self::Unknown(error)
         }
     }
 }

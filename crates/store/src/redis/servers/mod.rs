@@ -73,6 +73,13 @@ pub(super) enum Lost {
     Refused(String),
 }
 
+impl Lost {
+    /// Whether something has to be changed, so that asking again would not help.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::NoMaster { .. })
+    }
+}
+
 impl Servers {
     pub(super) fn of(url: &RedisUrl) -> Self {
         let (guide, map) = match &url.place {
