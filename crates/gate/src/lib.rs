@@ -2,7 +2,9 @@
 //!
 //! A [`Gatekeeper`] knows the room, in the same process or over HTTP.
 
+mod credentials;
 mod keeper;
 pub mod kinds;
 
+pub use credentials::{Cookies, header_token};
 pub use keeper::{Admitted, Decision, GateError, Gatekeeper, Refusal, Ticket, Waiting};

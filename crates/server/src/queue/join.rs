@@ -14,6 +14,7 @@ use http::{
 use ropeline_core::{
     Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, RoomId, Standing, UserId, Visitor,
 };
+use ropeline_gate::header_token;
 use ropeline_store::Seen;
 use ropeline_web::Json;
 use serde::{Deserialize, Deserializer, de};
@@ -25,7 +26,7 @@ use utoipa::{
 
 use super::{
     caller::{Caller, bearer},
-    credentials::{header_token, verified},
+    credentials::verified,
     place::{Place, PlaceView},
 };
 use crate::{

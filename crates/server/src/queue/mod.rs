@@ -11,7 +11,7 @@ mod status;
 mod verify;
 
 pub(crate) use caller::bearer;
-pub(crate) use credentials::{Asking, Cookies};
+pub(crate) use credentials::Asking;
 pub(crate) use join::{JoinHeaders, JoinRequest, hold, join};
 pub(crate) use leave::{depart, leave};
 pub(crate) use outage::Outage;

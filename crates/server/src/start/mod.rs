@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use ropeline_gate::Cookies;
 use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
@@ -35,7 +36,7 @@ use crate::{
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
-    queue::{Cookies, LastPasses, Outage},
+    queue::{LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
     shared::Sharing,
