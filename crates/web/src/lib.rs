@@ -6,6 +6,7 @@
 
 mod connection;
 mod extract;
+mod kinds;
 mod language;
 mod limits;
 mod problem;
@@ -16,6 +17,7 @@ mod tasks;
 
 pub use crate::{
     extract::{Json, JsonText, Path, Query, object},
+    kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,
     problem::{
