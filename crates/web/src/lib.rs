@@ -5,6 +5,7 @@
 //! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
 mod connection;
+mod credentials;
 mod extract;
 mod kinds;
 mod language;
@@ -16,6 +17,7 @@ mod service;
 mod tasks;
 
 pub use crate::{
+    credentials::{bearer, cookies},
     extract::{Json, JsonText, Path, Query, object},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},

@@ -24,7 +24,8 @@ use utoipa::{
 };
 
 use super::{
-    caller::{Caller, bearer},
+    bearer,
+    caller::Caller,
     credentials::{header_token, verified},
     place::{Place, PlaceView},
 };

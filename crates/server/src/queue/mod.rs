@@ -10,12 +10,12 @@ mod place;
 mod status;
 mod verify;
 
-pub(crate) use caller::bearer;
 pub(crate) use credentials::{Asking, Cookies};
 pub(crate) use join::{JoinHeaders, JoinRequest, hold, join};
 pub(crate) use leave::{depart, leave};
 pub(crate) use outage::Outage;
 pub(crate) use passes::LastPasses;
 pub(crate) use place::{EtaRange, Place, PlaceView};
+pub(crate) use ropeline_web::bearer;
 pub(crate) use status::status;
 pub(crate) use verify::verify;
