@@ -10,6 +10,7 @@ mod extract;
 mod kinds;
 mod language;
 mod limits;
+mod moment;
 mod problem;
 mod request_id;
 mod server;
@@ -22,6 +23,7 @@ pub use crate::{
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,
+    moment::Moment,
     problem::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
         NOT_FOUND, Problem,
