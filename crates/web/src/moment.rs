@@ -74,7 +74,14 @@ mod tests {
 
     #[test]
     fn what_is_no_moment_is_refused() {
-        for bad in ["", "2027-05-01", "10:00", "1969-12-31T23:59:59Z", "+1", "tomorrow"] {
+        for bad in [
+            "",
+            "2027-05-01",
+            "10:00",
+            "1969-12-31T23:59:59Z",
+            "+1",
+            "tomorrow",
+        ] {
             assert!(from_value::<Moment>(json!(bad)).is_err(), "{bad}");
         }
         assert!(from_value::<Moment>(json!(1_809_165_600_123_u64)).is_err());
