@@ -8,10 +8,10 @@ use http::{
     header::{ACCEPT, VARY},
 };
 use minijinja::{Value, context, value::Serde};
-use ropeline_web::{Json, NOT_FOUND, Path, Problem};
+use ropeline_web::{Explained, Json, NOT_FOUND, Path, Problem};
 use serde::Serialize;
 
-pub use self::explained::{EXPLAINED, Explained};
+pub use self::explained::EXPLAINED;
 use crate::pages::Page;
 
 /// The same for programs.
