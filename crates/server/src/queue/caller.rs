@@ -33,7 +33,7 @@ impl Caller {
             (Identity::Anonymous, _) => Ok(Self::Unnamed),
             (Identity::Jwt, None) => Ok(Self::LoggedOut(user)),
             (Identity::Jwt, Some(bearer)) => Self::logged_in(app, bearer, user),
-            (Identity::Open, Some(bearer)) if app.logins.is_some() => {
+            (Identity::Open, Some(bearer)) if app.logins.get().is_some() => {
                 Self::logged_in(app, bearer, user)
             }
             (Identity::Open, _) => Ok(user.map_or(Self::Unnamed, Self::Named)),
@@ -54,7 +54,7 @@ impl Caller {
     }
 
     fn logged_in(app: &App, bearer: &str, user: Option<UserId>) -> Result<Self, ApiError> {
-        let logins = app.logins.as_ref().ok_or(ApiError::LoginInvalid)?;
+        let logins = app.logins.get().ok_or(ApiError::LoginInvalid)?;
         let subject = logins
             .load()
             .verify(bearer, app.now())

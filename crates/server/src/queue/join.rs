@@ -344,7 +344,9 @@ fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
 }
 
 /// A user id as text, or as an integer that stands for its decimal text.
-pub(crate) fn user_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<UserId>, D::Error> {
+pub(crate) fn user_id<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<UserId>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a user id as text or integer")]
     enum Raw {
