@@ -39,7 +39,7 @@ pub(crate) struct Parts {
     /// Replaced as a whole when their key file changes; none where no key is given and no service beside the rooms has
     /// brought one.
     pub(crate) logins: OnceLock<Arc<ArcSwap<Logins>>>,
-    pub(crate) admin_key: AdminKeyDigest,
+    pub(crate) admin_key: KeyDigest,
     pub(crate) sessions: Sessions,
     pub(crate) audit: Audit,
     pub(crate) histories: Histories,
@@ -63,14 +63,14 @@ pub(crate) struct Parts {
     pub(crate) passes: Option<LastPasses>,
 }
 
-/// Digest of the operator's key: comparing digests takes the same time for every wrong key.
+/// Digest of a key: comparing digests takes the same time for every wrong key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AdminKeyDigest([u8; 32]);
+pub(crate) struct KeyDigest([u8; 32]);
 
 /// Before a digest that is written down.
 const DIGEST_KIND: &str = "sha256:";
 
-impl AdminKeyDigest {
+impl KeyDigest {
     pub(crate) fn of(key: &str) -> Self {
         Self(Sha256::digest(key).into())
     }
