@@ -6,6 +6,7 @@
 
 mod connection;
 mod credentials;
+mod explained;
 mod extract;
 mod kinds;
 mod language;
@@ -19,6 +20,7 @@ mod tasks;
 
 pub use crate::{
     credentials::{bearer, cookies},
+    explained::Explained,
     extract::{Json, JsonText, Path, Query, object},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},
