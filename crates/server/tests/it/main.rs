@@ -5,6 +5,7 @@
 mod admin;
 mod app;
 mod bad_input;
+mod beside;
 mod cross_site;
 mod crowd;
 mod gate;
