@@ -19,11 +19,11 @@ pub const IDEMPOTENCY_KEY_REUSED: Kind = Kind {
     status: StatusCode::UNPROCESSABLE_ENTITY,
     title: "The idempotency key was used for another request",
 };
-/// The operator's key is missing or wrong.
+/// The key of an operator or a service is missing or wrong.
 pub const UNAUTHORIZED: Kind = Kind {
     code: "UNAUTHORIZED",
     status: StatusCode::UNAUTHORIZED,
-    title: "The admin key is missing or wrong",
+    title: "The key is missing or wrong",
 };
 
 /// A room of that name is there.

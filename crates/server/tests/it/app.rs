@@ -24,6 +24,7 @@ pub(crate) const TOKENS: &str = "/api/v1/queue/tokens";
 pub(crate) const STATUS: &str = "/api/v1/queue/status";
 pub(crate) const VERIFY: &str = "/api/v1/queue/verify";
 pub(crate) const ADMIN_KEY: &str = "the-admin-key-of-these-tests";
+pub(crate) const SERVICE_KEY: &str = "the-service-key-of-these-tests";
 
 /// A server with a clock that only the test moves. It stops when it is dropped.
 pub(crate) struct TestApp {
@@ -41,32 +42,45 @@ pub(crate) struct TestApp {
 impl TestApp {
     /// A server with the settings of a `ropeline.toml`.
     pub(crate) fn with(config: &str) -> Self {
-        let data = tempfile::tempdir().unwrap();
-        std::fs::write(data.path().join("test.toml"), config).unwrap();
-        Self::start(data, Arc::new(ManualClock::at(START)), |ready| ready)
+        Self::begin(config, Some(SERVICE_KEY), |ready| ready)
+    }
+
+    /// As [`TestApp::with`], where no service is believed.
+    pub(crate) fn without_service_key(config: &str) -> Self {
+        Self::begin(config, None, |ready| ready)
     }
 
     /// As [`TestApp::with`], with a service beside the rooms.
     pub(crate) fn beside(config: &str, service: Beside) -> Self {
-        let data = tempfile::tempdir().unwrap();
-        std::fs::write(data.path().join("test.toml"), config).unwrap();
-        let clock = Arc::new(ManualClock::at(START));
-        Self::start(data, clock, |ready| ready.beside(service))
+        Self::begin(config, Some(SERVICE_KEY), |ready| ready.beside(service))
     }
 
     /// The same server after a stop and a start, on another port.
     pub(crate) fn restarted(mut self) -> Self {
         self.stop();
         let data = std::mem::replace(&mut self.data, tempfile::tempdir().unwrap());
-        Self::start(data, Arc::clone(&self.clock), |ready| ready)
+        let clock = Arc::clone(&self.clock);
+        Self::start(data, clock, Some(SERVICE_KEY), |ready| ready)
     }
 
-    fn start(data: TempDir, clock: Arc<ManualClock>, dress: impl FnOnce(Ready) -> Ready) -> Self {
+    fn begin(config: &str, service_key: Option<&str>, dress: impl FnOnce(Ready) -> Ready) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        std::fs::write(data.path().join("test.toml"), config).unwrap();
+        Self::start(data, Arc::new(ManualClock::at(START)), service_key, dress)
+    }
+
+    fn start(
+        data: TempDir,
+        clock: Arc<ManualClock>,
+        service_key: Option<&str>,
+        dress: impl FnOnce(Ready) -> Ready,
+    ) -> Self {
         let overrides = Overrides {
             config: Some(data.path().join("test.toml")),
             listen: Some("127.0.0.1:0".into()),
             data: Some(data.path().join("data")),
             admin_key: Some(ADMIN_KEY.into()),
+            service_key: service_key.map(str::to_owned),
             ..Overrides::default()
         };
         let settings = Settings::load(&overrides).unwrap();

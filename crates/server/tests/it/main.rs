@@ -19,5 +19,6 @@ mod pages;
 mod place;
 mod problems;
 mod rate;
+mod service;
 mod settings;
 mod site;
