@@ -41,6 +41,8 @@ pub(crate) struct Parts {
     /// brought one.
     pub(crate) logins: OnceLock<Arc<ArcSwap<Logins>>>,
     pub(crate) admin_key: KeyDigest,
+    /// None where no service is believed.
+    pub(crate) service_key: Option<KeyDigest>,
     pub(crate) sessions: Sessions,
     pub(crate) audit: Audit,
     pub(crate) histories: Histories,

@@ -10,3 +10,5 @@ mod issuing;
 mod judging;
 mod outermost;
 mod raw;
+mod room;
+mod rooms;
