@@ -32,6 +32,10 @@ impl Route {
         Self::new(HttpMethod::Post, path, id, summary)
     }
 
+    pub(super) fn put(path: &'static str, id: &str, summary: &str) -> Self {
+        Self::new(HttpMethod::Put, path, id, summary)
+    }
+
     pub(super) fn patch(path: &'static str, id: &str, summary: &str) -> Self {
         Self::new(HttpMethod::Patch, path, id, summary)
     }

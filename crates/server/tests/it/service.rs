@@ -100,6 +100,17 @@ impl Way {
             }
         }
     }
+
+    fn stock(self, app: &mut TestApp, left: Option<u64>) -> String {
+        match self {
+            Self::Http => done(&app.send(service("main", "stock").json(&json!({"left": left})))),
+            Self::InProcess => {
+                let keeper = app.gatekeeper();
+                let told = app.run(keeper.stock(&RoomId::main(), left));
+                told.map_or_else(|error| why(&error), |()| String::new())
+            }
+        }
+    }
 }
 
 /// A request with the service key.
@@ -389,6 +400,27 @@ fn what_names_an_old_place_does_nothing_to_the_new_one() {
 }
 
 #[test]
+fn those_who_wait_see_what_a_service_has_left_to_sell() {
+    for way in BOTH {
+        let mut app = TestApp::new();
+        let token = app.token_of("ann");
+        for (left, state) in [
+            (Some(120), "OPEN"),
+            (Some(0), "SOLD_OUT"),
+            (None, "OPEN"),
+            (Some(u64::MAX), "OPEN"),
+        ] {
+            assert_eq!(way.stock(&mut app, left), "");
+            let view = app.status(&token).json();
+            assert_eq!(
+                (&view["seatsLeft"], &view["roomState"]),
+                (&json!(left), &json!(state))
+            );
+        }
+    }
+}
+
+#[test]
 fn a_room_that_takes_nobody_says_so_both_ways() {
     let mut app = TestApp::with("[rooms.main]\nactive_max = 1\nwaiting_max = 1\n");
     app.token_of("inside");
@@ -440,7 +472,7 @@ fn an_anonymous_room_takes_no_name_from_a_service_either() {
 }
 
 /// Each call with a body that is right.
-fn calls() -> [(&'static str, &'static str, Value); 4] {
+fn calls() -> [(&'static str, &'static str, Value); 5] {
     let who = json!({"visitor": "u:ann", "ordinal": 1});
     let keep = json!({"visitor": "u:ann", "ordinal": 1, "milliseconds": 0});
     [
@@ -448,6 +480,7 @@ fn calls() -> [(&'static str, &'static str, Value); 4] {
         ("POST", "tokens", json!({"userId": "ann"})),
         ("POST", "keep", keep),
         ("POST", "finish", who),
+        ("PUT", "stock", json!({"left": 0})),
     ]
 }
 
@@ -481,6 +514,7 @@ fn a_room_that_is_not_there_is_404_by_every_call() {
         missing
     );
     assert_eq!(app.run(keeper.finish(&nowhere, &ann)), missing);
+    assert_eq!(app.run(keeper.stock(&nowhere, Some(1))), missing);
 }
 
 #[test]
@@ -598,6 +632,12 @@ fn a_call_that_makes_no_sense_is_refused_and_changes_nothing() {
         ("finish", who(json!("u:ann"), json!(-1)).to_string()),
         ("finish", who(json!("u:ann"), json!(u64::MAX)).to_string()),
         ("finish", who(json!("u:ann"), json!("1")).to_string()),
+        ("stock", String::new()),
+        ("stock", json!({"left": -1}).to_string()),
+        ("stock", json!({"left": 1.5}).to_string()),
+        ("stock", json!({"left": "12"}).to_string()),
+        ("stock", json!({"left": 1, "right": 1}).to_string()),
+        ("stock", json!([1]).to_string()),
     ];
     for (call, body) in cases {
         let shown = body.chars().take(60).collect::<String>();
