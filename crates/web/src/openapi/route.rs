@@ -40,6 +40,11 @@ impl Route {
         Self::new(HttpMethod::Post, path, id, summary)
     }
 
+    /// `PUT path`.
+    pub fn put(path: &'static str, id: &str, summary: &str) -> Self {
+        Self::new(HttpMethod::Put, path, id, summary)
+    }
+
     /// `PATCH path`.
     pub fn patch(path: &'static str, id: &str, summary: &str) -> Self {
         Self::new(HttpMethod::Patch, path, id, summary)
