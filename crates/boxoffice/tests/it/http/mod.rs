@@ -3,4 +3,9 @@
 mod house;
 mod switch;
 
+mod acceptance;
+mod matrix;
+mod outage;
+mod passes;
 mod points;
+mod purchase;
