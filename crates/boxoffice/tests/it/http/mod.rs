@@ -9,3 +9,4 @@ mod outage;
 mod passes;
 mod points;
 mod purchase;
+mod stock;
