@@ -4,6 +4,7 @@ mod house;
 mod switch;
 
 mod acceptance;
+mod documents;
 mod matrix;
 mod outage;
 mod passes;
