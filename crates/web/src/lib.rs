@@ -8,6 +8,7 @@ mod connection;
 mod extract;
 mod language;
 mod limits;
+pub mod pages;
 mod problem;
 mod request_id;
 mod server;

@@ -8,11 +8,10 @@ use http::{
     header::{ACCEPT, VARY},
 };
 use minijinja::{Value, context, value::Serde};
-use ropeline_web::{Json, NOT_FOUND, Path, Problem};
+use ropeline_web::{Json, NOT_FOUND, Path, Problem, pages::Page};
 use serde::Serialize;
 
 pub use self::explained::{EXPLAINED, Explained};
-use crate::pages::Page;
 
 /// The same for programs.
 #[derive(Serialize)]
