@@ -2,15 +2,21 @@
 
 use axum::{
     Router,
-    routing::{delete, get, post},
+    middleware::from_fn_with_state,
+    routing::{delete, get, post, put},
 };
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, openapi, pages, problems, queue};
+use crate::{admin, app::App, health, openapi, pages, problems, queue, service};
 
-pub(crate) fn router(app: App) -> Router {
-    Router::new()
+/// With a service beside the rooms its page is at `/`, and that of the rooms at `/rooms`.
+pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
+    let home = match beside {
+        Some(_) => "/rooms",
+        None => "/",
+    };
+    let rooms = Router::new()
         .route("/api/v1/queue/tokens", post(queue::join))
         .route("/api/v1/queue/tokens", delete(queue::leave))
         .route("/api/v1/queue/status", get(queue::status))
@@ -32,8 +38,13 @@ pub(crate) fn router(app: App) -> Router {
             "/api/v1/admin/rooms/{room}/visitors/{userId}",
             get(admin::find).delete(admin::revoke),
         )
+        .route("/api/v1/service/rooms/{room}/verify", post(service::verify))
+        .route("/api/v1/service/rooms/{room}/tokens", post(service::join))
+        .route("/api/v1/service/rooms/{room}/keep", post(service::keep))
+        .route("/api/v1/service/rooms/{room}/finish", post(service::finish))
+        .route("/api/v1/service/rooms/{room}/stock", put(service::stock))
         .route("/problems/{code}", get(problems::problem))
-        .route("/", get(pages::home))
+        .route(home, get(pages::home))
         .route("/wait/{room}", get(pages::wait))
         .route("/wait/{room}/join", post(pages::join))
         .route("/wait/{room}/leave", post(pages::leave))
@@ -46,7 +57,12 @@ pub(crate) fn router(app: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::json))
         .merge(openapi::reader())
-        .with_state(app)
+        .with_state(app.clone());
+    let guard = from_fn_with_state(app, admin::guard);
+    match beside {
+        Some(beside) => rooms.merge(beside.layer(guard)),
+        None => rooms,
+    }
 }
 
 /// Lets pages of these origins call the API from a browser; without any, nothing is added.
@@ -70,7 +86,7 @@ pub(crate) fn cors(router: Router, origins: &[String]) -> Router {
         .chain([header::AUTHORIZATION, header::CONTENT_TYPE]);
     let layer = CorsLayer::new()
         .allow_origin(origins.collect::<Vec<_>>())
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
         .allow_headers(headers.collect::<Vec<_>>())
         .expose_headers([header::RETRY_AFTER, HeaderName::from_static("x-request-id")])
         .allow_credentials(true);

@@ -5,6 +5,7 @@
 //! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
 mod connection;
+mod explained;
 mod extract;
 mod language;
 mod limits;
@@ -16,6 +17,7 @@ mod service;
 mod tasks;
 
 pub use crate::{
+    explained::Explained,
     extract::{Json, JsonText, Path, Query, object},
     language::{Language, Speaking},
     limits::Limits,

@@ -4,7 +4,7 @@
 //! That file is built in and read by the same code, so what it shows is what holds. Everything that
 //! is wrong is reported at once, in [`ConfigErrors`].
 
-mod admin_key;
+mod bearer_key;
 mod figures;
 mod keys;
 mod limits;
@@ -35,7 +35,7 @@ use ropeline_store::Durability;
 use ropeline_web::Limits;
 
 pub use self::{
-    admin_key::AdminKey,
+    bearer_key::BearerKey,
     figures::{difference, summary},
     log::{LogFormat, LogSettings},
     login::{LoginKeyFile, LoginKeys, LoginSettings, LoginSource, check_identity},
@@ -86,7 +86,9 @@ pub struct Settings {
     /// Sites whose pages may call the API, exactly as browsers send them in `Origin`.
     pub cors_origins: Vec<String>,
     /// The operators' key; `None` means that the server makes one and keeps it in `data`.
-    pub admin_key: Option<AdminKey>,
+    pub admin_key: Option<BearerKey>,
+    /// The key of services behind the gate; `None` means that none is believed.
+    pub service_key: Option<BearerKey>,
     /// How long a token may be shown after it was issued.
     pub token_ttl: Duration,
     /// How much one peer may ask.
@@ -182,6 +184,7 @@ impl Settings {
             return_hosts: Vec::new(),
             cors_origins: Vec::new(),
             admin_key: None,
+            service_key: None,
             token_ttl: Duration::ZERO,
             limits: Limits::default(),
             rate_limits: RateLimits::default(),
@@ -224,12 +227,15 @@ impl Settings {
         });
         file.set(&mut self.token_ttl, "token_ttl", duration_within(TOKEN_TTL));
         file.set(&mut self.admin_key, "admin_key_file", |v| {
-            let key_file = path(v)?;
             // A key that is not going to be used need not be there.
-            if overrides.have_admin_key() {
-                return Ok(None);
-            }
-            AdminKey::read(&key_file).map(Some)
+            let file = path(v)?;
+            let needed = !overrides.have_admin_key();
+            needed.then(|| BearerKey::read(&file)).transpose()
+        });
+        file.set(&mut self.service_key, "service_key_file", |v| {
+            let file = path(v)?;
+            let needed = !overrides.have_service_key();
+            needed.then(|| BearerKey::read(&file)).transpose()
         });
         limits::read(&mut file, &mut self.limits);
         rate_limits::read(&mut file, &mut self.rate_limits);

@@ -1,61 +1,17 @@
 //! The catalogue: every kind of problem that this service answers with.
 
 use http::StatusCode;
+pub use ropeline_gate::kinds::{
+    NOT_ADMITTED, ROOM_CLOSED, ROOM_FULL, ROOM_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED,
+    TOKEN_INVALID, TOKEN_NOT_FOUND,
+};
 use ropeline_web::Kind;
 
-/// Missing, malformed, forged, or another room's.
-pub const TOKEN_INVALID: Kind = Kind {
-    code: "TOKEN_INVALID",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The queue token is missing or not valid",
-};
-/// Genuine, was inside, is no longer.
-pub const TOKEN_EXPIRED: Kind = Kind {
-    code: "TOKEN_EXPIRED",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The pass has ended",
-};
-/// Genuine, but its place is gone.
-pub const TOKEN_NOT_FOUND: Kind = Kind {
-    code: "TOKEN_NOT_FOUND",
-    status: StatusCode::NOT_FOUND,
-    title: "The place is gone",
-};
-/// Genuine and still waiting.
-pub const NOT_ADMITTED: Kind = Kind {
-    code: "NOT_ADMITTED",
-    status: StatusCode::FORBIDDEN,
-    title: "Still waiting in line",
-};
 /// The user has a place, and nothing shows that the caller may have it.
 pub const DUPLICATED_TOKEN: Kind = Kind {
     code: "DUPLICATED_TOKEN",
     status: StatusCode::CONFLICT,
     title: "This user has a place already",
-};
-/// No such room.
-pub const ROOM_NOT_FOUND: Kind = Kind {
-    code: "ROOM_NOT_FOUND",
-    status: StatusCode::NOT_FOUND,
-    title: "There is no such room",
-};
-/// The room takes no joins.
-pub const ROOM_CLOSED: Kind = Kind {
-    code: "ROOM_CLOSED",
-    status: StatusCode::CONFLICT,
-    title: "The room is closed",
-};
-/// The line is as long as it may be.
-pub const ROOM_FULL: Kind = Kind {
-    code: "ROOM_FULL",
-    status: StatusCode::SERVICE_UNAVAILABLE,
-    title: "The line is full",
-};
-/// The store is away.
-pub const STORE_UNAVAILABLE: Kind = Kind {
-    code: "STORE_UNAVAILABLE",
-    status: StatusCode::SERVICE_UNAVAILABLE,
-    title: "The waiting room cannot write at the moment",
 };
 /// The idempotency key belongs to another request.
 pub const IDEMPOTENCY_KEY_REUSED: Kind = Kind {
@@ -63,11 +19,11 @@ pub const IDEMPOTENCY_KEY_REUSED: Kind = Kind {
     status: StatusCode::UNPROCESSABLE_ENTITY,
     title: "The idempotency key was used for another request",
 };
-/// The operator's key is missing or wrong.
+/// The key of an operator or a service is missing or wrong.
 pub const UNAUTHORIZED: Kind = Kind {
     code: "UNAUTHORIZED",
     status: StatusCode::UNAUTHORIZED,
-    title: "The admin key is missing or wrong",
+    title: "The key is missing or wrong",
 };
 
 /// A room of that name is there.

@@ -6,6 +6,7 @@
 mod operations;
 mod problems;
 mod route;
+mod service;
 #[cfg(test)]
 mod tests;
 
@@ -13,13 +14,14 @@ use std::sync::LazyLock;
 
 use axum::{
     Router,
+    extract::State,
     response::{IntoResponse, Response},
 };
 use http::{
     HeaderValue,
     header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS},
 };
-use ropeline_web::JsonText;
+use ropeline_web::{Explained, JsonText};
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -31,10 +33,9 @@ use utoipa::{
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use self::operations::operations;
-use crate::{admin, queue};
+use crate::{admin, app::App, queue, service as services};
 
-static DOCUMENT: LazyLock<Vec<u8>> =
-    LazyLock::new(|| serde_json::to_vec(&document()).expect("the description is plain data"));
+static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| written(&document(&[])));
 
 /// The reader's scripts and styles come from here; it styles its own elements in place.
 const READER_POLICY: HeaderValue = HeaderValue::from_static(
@@ -43,8 +44,19 @@ const READER_POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// The description as JSON.
-pub(crate) async fn json() -> Response {
-    JsonText(DOCUMENT.clone()).into_response()
+pub(crate) async fn json(State(app): State<App>) -> Response {
+    let neighbour = app.neighbour.get();
+    let document = neighbour.map_or(&*DOCUMENT, |neighbour| &neighbour.document);
+    JsonText(document.clone()).into_response()
+}
+
+/// The description of the rooms and of a service beside them, as JSON.
+pub(crate) fn document_with(beside: OpenApi, explained: &[Explained]) -> Vec<u8> {
+    written(&document(explained).merge_from(beside))
+}
+
+fn written(document: &OpenApi) -> Vec<u8> {
+    serde_json::to_vec(document).expect("the description is plain data")
 }
 
 /// A page on which the API is read and tried. Everything it needs is in the program.
@@ -61,9 +73,10 @@ pub(crate) fn reader<S: Clone + Send + Sync + 'static>() -> Router<S> {
     ))
 }
 
-fn document() -> OpenApi {
+/// The description of the rooms, on a server that explains these problems beside theirs.
+fn document(beside: &[Explained]) -> OpenApi {
     let mut paths = PathsBuilder::new();
-    for route in operations() {
+    for route in operations(&problems::slugs(beside)) {
         paths = paths.path(route.path, route.item());
     }
     let info = InfoBuilder::new()
@@ -88,6 +101,9 @@ fn components() -> ComponentsBuilder {
     let admin = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The admin key, printed at the first start."));
+    let service = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The service key, if the operator has set one."));
     let login = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("JWT")
@@ -99,10 +115,12 @@ fn components() -> ComponentsBuilder {
         .schema_from::<queue::EtaRange>()
         .schema_from::<queue::JoinRequest>()
         .schemas_from_iter(admin::schemas())
+        .schemas_from_iter(services::schemas())
         .schema("Problem", problems::schema())
         .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
         .security_scheme("login", SecurityScheme::Http(login.build()))
         .security_scheme("adminKey", SecurityScheme::Http(admin.build()))
+        .security_scheme("serviceKey", SecurityScheme::Http(service.build()))
 }
 
 /// The place view writes its token by itself, so the derived shape lacks it.

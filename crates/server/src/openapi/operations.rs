@@ -7,7 +7,10 @@ use utoipa::openapi::{
     ContentBuilder, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
 };
 
-use super::route::{Route, number, room, text};
+use super::{
+    route::{Route, number, room, text},
+    service::service,
+};
 use crate::error::{
     DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
     RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
@@ -20,9 +23,16 @@ const CREATED: StatusCode = StatusCode::CREATED;
 const NO_CONTENT: StatusCode = StatusCode::NO_CONTENT;
 const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
-/// Every route that programs use. Pages for people are not among them.
-pub(super) fn operations() -> Vec<Route> {
-    let all = [queue(), rooms(), control(), visitors(), monitoring()];
+/// Every route that programs use, on a server that explains these problems. Pages for people are not among them.
+pub(super) fn operations(problems: &[String]) -> Vec<Route> {
+    let all = [
+        queue(),
+        rooms(),
+        control(),
+        visitors(),
+        service(),
+        monitoring(problems),
+    ];
     let all = all.into_iter().flatten();
     all.map(|route| match route.method {
         HttpMethod::Get => route,
@@ -219,7 +229,7 @@ fn visitors() -> Vec<Route> {
     ]
 }
 
-fn monitoring() -> Vec<Route> {
+fn monitoring(problems: &[String]) -> Vec<Route> {
     vec![
         Route::get("/healthz", "alive", "The process answers")
             .respond(OK, json_like("It does", json!({"status": "ok"}))),
@@ -232,6 +242,7 @@ fn monitoring() -> Vec<Route> {
             described("The figures").content("text/plain", ContentBuilder::new().build()),
         ),
         Route::get("/problems/{code}", "explainProblem", "What a code means, and what to do")
+            .one_of(problems)
             .respond(
                 OK,
                 json_like(
@@ -264,7 +275,7 @@ fn in_room(route: Route) -> Route {
     admin(route).fails(&[&ROOM_NOT_FOUND, &INVALID_REQUEST])
 }
 
-fn described(what: &str) -> ResponseBuilder {
+pub(super) fn described(what: &str) -> ResponseBuilder {
     ResponseBuilder::new().description(what)
 }
 
@@ -296,14 +307,14 @@ fn gate_opens() -> ResponseBuilder {
         )
 }
 
-fn place() -> Value {
+pub(super) fn place() -> Value {
     json!({
         "token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "room": "main", "userId": "42", "ordinal": 1208,
         "status": "WAITING", "position": 8, "ahead": 7, "behind": 120, "etaSeconds": 35,
         "etaRange": {"low": 30, "high": 45}, "admitAt": "2026-11-20T11:00:35.000Z",
         "issuedAt": "2026-11-20T10:58:00.000Z", "expiresAt": null, "remainingSeconds": 35,
         "pollAfterMs": 2000, "version": 5521, "asOf": "2026-11-20T11:00:00.000Z", "roomState": "OPEN",
-        "seatsLeft": null, "message": null,
+        "seatsLeft": 120, "message": null,
     })
 }
 

@@ -9,6 +9,7 @@ use ropeline_core::{
 use ropeline_store::{Seen, StoreError};
 use ropeline_web::JsonText;
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{app::App, error::ApiError, moment::Moment};
@@ -188,9 +189,11 @@ pub(crate) struct PlaceView<'a> {
     version: u64,
     /// Up to when these figures are known to hold.
     as_of: Moment,
-    /// `OPEN`, `PAUSED`, `CLOSED` or `DRAINING`.
+    /// `OPEN`, `SOLD_OUT` (open, and `seatsLeft` is 0), `PAUSED`, `CLOSED` or `DRAINING`.
     #[schema(example = "OPEN")]
     room_state: &'static str,
+    /// How many seats the service behind the room has left; `null` if it does not tell. The line goes on at 0: seats
+    /// may come back.
     seats_left: Option<u64>,
     message: Option<&'a str>,
 }
@@ -232,8 +235,8 @@ impl<'a> PlaceView<'a> {
             poll_after_ms: poll_after_ms(wait, view, claims.ord),
             version: view.header.version,
             as_of: Moment(seen.fresh_at),
-            room_state: view.state_word(),
-            seats_left: None,
+            room_state: view.word_for_visitors(),
+            seats_left: view.header.stock,
             message: None,
         };
         match place {
@@ -255,6 +258,11 @@ impl<'a> PlaceView<'a> {
         serde_json::to_writer(&mut text, self).expect("a place view is plain data");
         text.remove(rest);
         JsonText(text)
+    }
+
+    /// The same as [`PlaceView::json`], for who goes on working with it.
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_slice(&self.json().0).expect("a place view is an object")
     }
 
     pub(crate) fn is_active(&self) -> bool {
