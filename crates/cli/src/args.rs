@@ -11,8 +11,8 @@ use clap::{
 use ropeline_server::config::Overrides;
 
 use crate::{
-    carry::MoveArgs, config::ConfigCommand, health::HealthArgs, import::ImportArgs,
-    keys::KeysCommand, load::LoadCommand, plan::PlanArgs, room::RoomArgs,
+    boxoffice::BoxOfficeArgs, carry::MoveArgs, config::ConfigCommand, health::HealthArgs,
+    import::ImportArgs, keys::KeysCommand, load::LoadCommand, plan::PlanArgs, room::RoomArgs,
 };
 
 /// Ropeline, a self-hosted virtual waiting room.
@@ -30,8 +30,13 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run the waiting room (the default)
+    /// Run the waiting room, with the box office behind it (the default)
     Serve,
+    /// Run the concert box office as a service of its own, behind the gate of a waiting room
+    ///
+    /// `ropeline serve` has it beside the rooms already. Here it asks a room elsewhere over HTTP, with the service key that
+    /// both are given; its operators need an admin key of their own.
+    Boxoffice(BoxOfficeArgs),
     /// Judge and show settings
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -89,6 +94,19 @@ pub(crate) struct SettingsArgs {
     )]
     store: Option<String>,
 
+    /// Where the box office keeps its books: sqlite:FILE or postgres:// [default: a file in the data directory]
+    ///
+    /// Other users of this machine can read the flag, and a password in it, in the list of
+    /// processes; they cannot read the variable or the settings file.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "ROPELINE_DATABASE",
+        global = true,
+        hide_env_values = true
+    )]
+    database: Option<String>,
+
     /// Settings file [default: ropeline.toml if there is one]
     #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG", global = true, value_parser = path())]
     config: Option<PathBuf>,
@@ -145,6 +163,7 @@ impl SettingsArgs {
             listen: self.listen,
             data: self.data,
             store: self.store,
+            database: self.database,
             admin_key: self.admin_key,
             admin_key_file: self.admin_key_file,
             service_key: self.service_key,

@@ -5,11 +5,15 @@
 //! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
 mod connection;
+mod credentials;
 mod explained;
 mod extract;
+mod kinds;
 mod language;
 mod limits;
 pub mod pages;
+mod moment;
+pub mod openapi;
 mod problem;
 mod request_id;
 mod server;
@@ -17,16 +21,19 @@ mod service;
 mod tasks;
 
 pub use crate::{
+    credentials::{bearer, cookies},
     explained::Explained,
     extract::{Json, JsonText, Path, Query, object},
+    kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,
+    moment::Moment,
     problem::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
         NOT_FOUND, Problem,
     },
     request_id::RequestId,
     server::{OpenConnections, Report, Server, listen},
-    service::{Observe, Verbatim},
+    service::{Observe, Verbatim, is_from_another_site},
     tasks::Tasks,
 };

@@ -6,6 +6,7 @@ pub use ropeline_gate::kinds::{
     TOKEN_INVALID, TOKEN_NOT_FOUND,
 };
 use ropeline_web::Kind;
+pub use ropeline_web::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED};
 
 /// The user has a place, and nothing shows that the caller may have it.
 pub const DUPLICATED_TOKEN: Kind = Kind {
@@ -13,19 +14,6 @@ pub const DUPLICATED_TOKEN: Kind = Kind {
     status: StatusCode::CONFLICT,
     title: "This user has a place already",
 };
-/// The idempotency key belongs to another request.
-pub const IDEMPOTENCY_KEY_REUSED: Kind = Kind {
-    code: "IDEMPOTENCY_KEY_REUSED",
-    status: StatusCode::UNPROCESSABLE_ENTITY,
-    title: "The idempotency key was used for another request",
-};
-/// The key of an operator or a service is missing or wrong.
-pub const UNAUTHORIZED: Kind = Kind {
-    code: "UNAUTHORIZED",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The key is missing or wrong",
-};
-
 /// A room of that name is there.
 pub const ROOM_EXISTS: Kind = Kind {
     code: "ROOM_EXISTS",
@@ -49,18 +37,6 @@ pub const RATE_LIMITED: Kind = Kind {
     code: "RATE_LIMITED",
     status: StatusCode::TOO_MANY_REQUESTS,
     title: "Too many requests from this address",
-};
-/// The room takes only visitors with a login.
-pub const LOGIN_REQUIRED: Kind = Kind {
-    code: "LOGIN_REQUIRED",
-    status: StatusCode::UNAUTHORIZED,
-    title: "This room needs a login",
-};
-/// The login is malformed, forged, too old, or not for us.
-pub const LOGIN_INVALID: Kind = Kind {
-    code: "LOGIN_INVALID",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The login is not valid",
 };
 
 /// Every kind that this service answers with, beside those of the web crate.

@@ -1,8 +1,5 @@
 //! Who joins, and on whose word.
 
-use std::borrow::Cow;
-
-use http::{HeaderMap, header::AUTHORIZATION};
 use ropeline_core::{Claims, Identity, UserId, Visitor};
 
 use crate::{app::App, error::ApiError};
@@ -90,18 +87,8 @@ fn no_user_ids() -> ApiError {
     }
 }
 
-/// What stands behind `Authorization: Bearer`.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
-    let value = headers.get(AUTHORIZATION)?.as_bytes();
-    let (scheme, rest) = value.split_at_checked("bearer".len())?;
-    let ends = rest.first().is_none_or(|byte| *byte == b' ');
-    (scheme.eq_ignore_ascii_case(b"bearer") && ends)
-        .then(|| String::from_utf8_lossy(rest.trim_ascii()))
-}
-
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
     use ropeline_core::{Ordinal, RoomId, Timestamp};
 
     use super::*;
@@ -143,23 +130,5 @@ mod tests {
             );
             assert_eq!(may, (by_verified, by_believed), "{caller:?}");
         }
-    }
-
-    #[test]
-    fn a_bearer_is_what_stands_behind_the_word() {
-        for (header, expected) in [
-            ("Bearer x.y.z", Some("x.y.z")),
-            ("bearer  x ", Some("x")),
-            ("BEARER", Some("")),
-            ("Bearer ", Some("")),
-            ("Bearerx y", None),
-            ("Basic x", None),
-            ("", None),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
-            assert_eq!(bearer(&headers).as_deref(), expected, "{header:?}");
-        }
-        assert_eq!(bearer(&HeaderMap::new()), None);
     }
 }

@@ -15,6 +15,7 @@ use ropeline_core::{
     Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, Live, Ordinal, RoomId, Standing, UserId,
     Visitor,
 };
+use ropeline_gate::header_token;
 use ropeline_store::Seen;
 use ropeline_web::Json;
 use serde::{Deserialize, Deserializer, de};
@@ -25,8 +26,9 @@ use utoipa::{
 };
 
 use super::{
-    caller::{Caller, bearer},
-    credentials::{header_token, verified},
+    bearer,
+    caller::Caller,
+    credentials::verified,
     place::{Place, PlaceView},
 };
 use crate::{

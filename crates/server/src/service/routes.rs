@@ -8,6 +8,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode};
 use ropeline_core::{Holder, RoomId};
+use ropeline_gate::header_token;
 use ropeline_web::{Json, Path, Problem};
 
 use super::{
@@ -15,11 +16,7 @@ use super::{
     rules,
     shapes::{Entering, Finish, Keep, ServiceJoin, Stock},
 };
-use crate::{
-    app::App,
-    error::ApiError,
-    queue::{Entry, header_token},
-};
+use crate::{app::App, error::ApiError, queue::Entry};
 
 pub(crate) async fn verify(
     _: Service,

@@ -15,7 +15,7 @@ use std::{
 };
 
 use axum::Router;
-use ropeline_gate::Gatekeeper;
+use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
@@ -38,7 +38,7 @@ use crate::{
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
-    queue::{Cookies, LastPasses, Outage},
+    queue::{LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
     service::InProcess,

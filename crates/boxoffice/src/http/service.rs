@@ -1,0 +1,105 @@
+//! What every handler shares.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use axum::Router;
+use ropeline_core::{Clock, RoomId, Timestamp};
+use ropeline_gate::{Gate, Gatekeeper};
+
+use super::{business::Owed, login::Logins, router::router};
+use crate::BoxOffice;
+
+/// The box office as a service, cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Service {
+    parts: Arc<Parts>,
+    /// Whose passes the room has to be told of.
+    pub(super) owed: Arc<Owed>,
+}
+
+/// What the service is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Sells the seats.
+    pub office: BoxOffice,
+    /// Knows the waiting room.
+    pub gatekeeper: Arc<dyn Gatekeeper>,
+    /// Stands before the dates and seats, at the door of the same room.
+    pub gate: Gate,
+    /// The room that buyers come through.
+    pub room: RoomId,
+    /// Gives out logins and knows them again.
+    pub logins: Logins,
+    /// Knows the operators by their key.
+    pub operators: Operators,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// How the login travels as a cookie.
+    pub cookies: CookieScope,
+}
+
+/// Tells operators from others.
+#[derive(Clone)]
+pub struct Operators(Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>);
+
+impl Operators {
+    /// By a key behind `Authorization: Bearer`. `is_key` has to take the same time for all keys.
+    pub fn by_key(is_key: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_key)))
+    }
+
+    /// By whoever stands before this service and lets nobody else through to `/api/v1/admin/`, as the server of
+    /// the rooms does for a service beside them.
+    pub fn told_apart_before() -> Self {
+        Self(None)
+    }
+
+    pub(crate) fn know(&self, key: Option<&str>) -> bool {
+        match &self.0 {
+            Some(is_key) => key.is_some_and(|key| is_key(key)),
+            None => true,
+        }
+    }
+}
+
+impl fmt::Debug for Operators {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Operators")
+    }
+}
+
+/// Over which connections a browser sends the login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CookieScope {
+    /// Also over plain HTTP, as on a developer's machine.
+    Plain,
+    /// Over HTTPS only.
+    Secure,
+}
+
+impl Service {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            parts: Arc::new(parts),
+            owed: Arc::default(),
+        }
+    }
+
+    /// Every route, ready to be served or merged with others.
+    pub fn router(&self) -> Router {
+        router(self.clone())
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+impl Deref for Service {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
+}

@@ -1,0 +1,11 @@
+//! The box office over HTTP, before a real waiting room.
+
+mod house;
+mod switch;
+
+mod acceptance;
+mod matrix;
+mod outage;
+mod passes;
+mod points;
+mod purchase;
