@@ -51,7 +51,7 @@ pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
         .route("/admin", get(pages::admin))
         .route("/admin/login", post(pages::log_in))
         .route("/admin/logout", post(pages::log_out))
-        .route("/assets/{digest}/{name}", get(pages::asset))
+        .route("/assets/{digest}/{name}", get(pages::asset_file))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))

@@ -11,6 +11,7 @@ mod extract;
 mod kinds;
 mod language;
 mod limits;
+pub mod pages;
 mod moment;
 pub mod openapi;
 mod problem;

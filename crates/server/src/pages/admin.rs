@@ -7,9 +7,9 @@ use axum::{
 };
 use http::{HeaderMap, header::SET_COOKIE};
 use minijinja::{Value, context};
+use ropeline_web::pages::Page;
 use serde::Deserialize;
 
-use super::page::Page;
 use crate::{app::App, client::Client, error::ApiError};
 
 const HERE: &str = "/admin";

@@ -4,9 +4,10 @@ use axum::{extract::State, response::Response};
 use http::{HeaderMap, Uri, header::HOST};
 use minijinja::{Value, context};
 use ropeline_core::{RoomId, Timestamp, View, estimate};
+use ropeline_web::pages::{Page, Texts};
 use url::Url;
 
-use super::{page::Page, span, text::Texts};
+use super::span;
 use crate::{app::App, config::PublicUrl};
 
 pub(crate) async fn home(

@@ -1,6 +1,6 @@
 //! A wait in words. `assets/words.js` says the same in the browser; a browser test compares the two.
 
-use super::text::{Texts, fill};
+use ropeline_web::pages::{Texts, fill};
 
 const HOUR_S: u64 = 3_600;
 const DAY_S: u64 = 24 * HOUR_S;
@@ -62,6 +62,7 @@ mod tests {
     use ropeline_web::Language;
 
     use super::*;
+    use crate::pages::book::BOOK;
 
     #[test]
     fn a_wait_is_told_no_finer_than_it_is_known() {
@@ -79,7 +80,7 @@ mod tests {
             (500, 6_000, "0 min to 1 h 40 min", "0분~1시간 40분"),
             (80_000, 86_400, "more than a day", "하루 이상"),
         ] {
-            let words = |language| band(Texts::of(language), low, high);
+            let words = |language| band(BOOK.texts(language), low, high);
             assert_eq!(words(Language::English), english, "{low} {high}");
             assert_eq!(words(Language::Korean), korean, "{low} {high}");
         }

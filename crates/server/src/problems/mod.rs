@@ -11,11 +11,11 @@ use http::{
     header::{ACCEPT, VARY},
 };
 use minijinja::{Value, context, value::Serde};
-use ropeline_web::{Explained, Json, NOT_FOUND, Path, Problem};
+use ropeline_web::{Explained, Json, NOT_FOUND, Path, Problem, pages::Page};
 use serde::Serialize;
 
 pub use self::explained::EXPLAINED;
-use crate::{app::App, pages::Page};
+use crate::app::App;
 
 /// The same for programs.
 #[derive(Serialize)]

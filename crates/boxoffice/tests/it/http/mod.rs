@@ -4,8 +4,10 @@ mod house;
 mod switch;
 
 mod acceptance;
+mod documents;
 mod matrix;
 mod outage;
 mod passes;
 mod points;
 mod purchase;
+mod stock;

@@ -14,11 +14,10 @@ use axum::{
 };
 use http::{HeaderMap, Uri, header::SET_COOKIE};
 use minijinja::context;
-use ropeline_web::{Path, RequestId};
+use ropeline_web::{Path, RequestId, pages::Page};
 use serde::Deserialize;
 
 use self::{here::Here, picture::Picture};
-use super::page::Page;
 use crate::{
     app::App,
     client::Client,

@@ -7,18 +7,16 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use http::StatusCode;
 use minijinja::{Value, context, value::Serde};
 use ropeline_core::{Ending, Timestamp};
-use ropeline_web::{Problem, RequestId};
+use ropeline_web::{
+    Problem, RequestId,
+    pages::{Page, Texts, fill, grouped},
+};
 
 use super::here::{Here, Mode};
 use crate::{
     error::{ApiError, TOKEN_EXPIRED, TOKEN_NOT_FOUND},
     moment::Moment,
-    pages::{
-        page::Page,
-        return_to::ReturnTo,
-        span,
-        text::{Texts, fill, grouped},
-    },
+    pages::{return_to::ReturnTo, span},
     queue::PlaceView,
     token::random,
 };

@@ -1,9 +1,7 @@
 //! What every page has: its language, its frame, its headers.
 
-use std::sync::LazyLock;
-
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRef, FromRequestParts},
     response::{IntoResponse, Response},
 };
 use http::{
@@ -13,13 +11,10 @@ use http::{
     },
     request::Parts,
 };
-use minijinja::{Environment, UndefinedBehavior, Value, context};
-use ropeline_web::{Language, Problem, Speaking};
+use minijinja::{Value, context};
 
-use super::{
-    assets,
-    text::{Texts, fill_filter, grouped},
-};
+use super::{Book, Texts};
+use crate::{Language, Problem, Speaking};
 
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (
@@ -38,54 +33,35 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (VARY, HeaderValue::from_static("Accept-Language, Cookie")),
 ];
 
-static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut templates = Environment::new();
-    templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.add_filter("fill", fill_filter);
-    templates.add_filter("grouped", grouped);
-    for (name, source) in [
-        ("base.html", include_str!("../../templates/base.html")),
-        ("home.html", include_str!("../../templates/home.html")),
-        ("wait.html", include_str!("../../templates/wait.html")),
-        ("problem.html", include_str!("../../templates/problem.html")),
-        ("login.html", include_str!("../../templates/login.html")),
-        ("admin.html", include_str!("../../templates/admin.html")),
-        (
-            "join_form.html",
-            include_str!("../../templates/join_form.html"),
-        ),
-        ("no_room.html", include_str!("../../templates/no_room.html")),
-    ] {
-        let added = templates.add_template(name, source);
-        added.expect("the tests render every template");
-    }
-    templates
-});
-
-/// A page in the making: the language of whoever asks for it.
+/// A page in the making: out of the service's book, in the language of whoever asks for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Page {
+pub struct Page {
     speaking: Speaking,
+    book: &'static Book,
 }
 
-impl<S: Sync> FromRequestParts<S> for Page {
+impl<S: Sync> FromRequestParts<S> for Page
+where
+    &'static Book: FromRef<S>,
+{
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
         let speaking = Speaking::from_request_parts(parts, state).await?;
-        Ok(Self { speaking })
+        let book = FromRef::from_ref(state);
+        Ok(Self { speaking, book })
     }
 }
 
 impl Page {
     /// The texts of its language.
-    pub(crate) fn texts(self) -> &'static Texts {
-        Texts::of(self.speaking.language)
+    pub fn texts(self) -> &'static Texts {
+        self.book.texts(self.speaking.language)
     }
 
     /// A page from its template and what the template needs beside the frame. `here` is the page's own
     /// address, to which the language switch adds `lang`.
-    pub(crate) fn render(self, template: &str, here: &str, content: Value) -> Response {
+    pub fn render(self, template: &str, here: &str, content: Value) -> Response {
         let language = self.speaking.language;
         let mark = if here.contains('?') { '&' } else { '?' };
         let languages = Language::ALL.map(|other| {
@@ -99,14 +75,11 @@ impl Page {
         let frame = context! {
             lang => language.tag(),
             t => self.texts().value.clone(),
-            assets => assets::base(),
+            assets => self.book.assets_base(),
             languages,
         };
         let all = context! { ..content, ..frame };
-        let page = TEMPLATES
-            .get_template(template)
-            .and_then(|template| template.render(all));
-        match page {
+        match self.book.render(template, all) {
             Ok(page) => self.answer(page),
             Err(error) => {
                 tracing::error!(%error, template, "a page cannot be written");
@@ -116,7 +89,7 @@ impl Page {
     }
 
     /// The same as an answer to something that was not done.
-    pub(crate) fn render_failure(
+    pub fn render_failure(
         self,
         status: StatusCode,
         template: &str,
