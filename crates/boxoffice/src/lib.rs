@@ -23,6 +23,7 @@ mod keys;
 mod ledger;
 mod outbox;
 mod payment;
+mod secrets;
 mod users;
 
 pub mod http;
