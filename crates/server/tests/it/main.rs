@@ -20,3 +20,4 @@ mod problems;
 mod rate;
 mod settings;
 mod site;
+mod stock;
