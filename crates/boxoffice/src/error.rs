@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::database::is_away;
+
 /// Why the box office did not do what it was asked.
 ///
 /// Nothing was changed, except that after [`Error::Database`] this is not known, since the connection
@@ -23,6 +25,14 @@ pub enum Error {
     /// The database holds something that the box office never writes.
     #[error("the database holds an unexpected {0}")]
     Unexpected(&'static str),
+}
+
+impl Error {
+    /// Whether the database is away, as one that is stopped, full or locked is, and may be back soon. Anything
+    /// else is a mistake of ours, which repeating does not mend.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Database(error) if is_away(error))
+    }
 }
 
 /// A rule that forbids what was asked for.
@@ -76,28 +86,4 @@ pub enum Refusal {
     /// The key was used for another request.
     #[error("the idempotency key was used for another request")]
     IdempotencyKeyReused,
-}
-
-impl Refusal {
-    /// The stable code that callers act on.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::UserNotFound => "USER_NOT_FOUND",
-            Self::ConcertNotFound => "CONCERT_NOT_FOUND",
-            Self::DateNotFound => "DATE_NOT_FOUND",
-            Self::SeatNotFound => "SEAT_NOT_FOUND",
-            Self::ReservationNotFound => "RESERVATION_NOT_FOUND",
-            Self::SeatTaken => "SEAT_TAKEN",
-            Self::HoldLimit => "HOLD_LIMIT",
-            Self::HoldExpired => "HOLD_EXPIRED",
-            Self::HoldGivenUp => "HOLD_GIVEN_UP",
-            Self::AlreadyPaid => "ALREADY_PAID",
-            Self::InsufficientPoints => "INSUFFICIENT_POINTS",
-            Self::InvalidAmount => "INVALID_AMOUNT",
-            Self::InvalidName => "INVALID_NAME",
-            Self::InvalidSeats => "INVALID_SEATS",
-            Self::InvalidKey => "INVALID_KEY",
-            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
-        }
-    }
 }

@@ -49,3 +49,33 @@ id!(
     /// Word that the waiting room is owed.
     OutboxId
 );
+
+impl UserId {
+    /// The user whom a login or a queue token names. Only the way in which we write an id is taken, so that
+    /// no two names stand for one user.
+    pub fn named(text: &str) -> Option<Self> {
+        let id = text.parse().ok().map(Self)?;
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_has_one_name() {
+        assert_eq!(UserId::named("42"), Some(UserId(42)));
+        for other in [
+            "",
+            "042",
+            "+42",
+            " 42",
+            "42.0",
+            "kim",
+            "9223372036854775808",
+        ] {
+            assert_eq!(UserId::named(other), None, "{other}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The concert box office behind the gate: users, points, dates, seats, holds and payments, on SQL.
+//! The concert box office behind the gate: users, points, dates, seats, holds and payments, on SQL and [over HTTP](http).
 //!
 //! [`BoxOffice`] has one method for each thing that can be asked of it, and each is one transaction of
 //! the [`Database`]: it happens as a whole or leaves no trace. What must never happen (a seat sold
@@ -25,10 +25,12 @@ mod outbox;
 mod payment;
 mod users;
 
+pub mod http;
+
 pub use concerts::{ConcertDate, ConcertDraft, DEMO_SEATS, Seat, SeatDraft, SeatState};
 pub use database::Database;
 pub use error::{Error, Refusal};
-pub use holds::{PassHeld, Reservation, ReservationState, Swept};
+pub use holds::{Business, PassHeld, Reservation, ReservationState, Swept};
 pub use ids::{ConcertId, DateId, OutboxId, PaymentId, ReservationId, SeatId, UserId};
 pub use keys::IdempotencyKey;
 pub use ledger::{Books, Charged};

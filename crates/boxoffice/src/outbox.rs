@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use ropeline_core::{Ordinal, RoomId, Timestamp, Visitor};
+use ropeline_core::Timestamp;
 use sqlx::{query, query_as};
 
 use crate::{
@@ -145,17 +145,9 @@ impl Work for Retry {
 }
 
 fn pass_to_finish((id, room, visitor, ordinal, attempts): Row) -> Result<PassToFinish, Error> {
-    let room = RoomId::parse(&room).map_err(|_| Error::Unexpected("room"))?;
-    let visitor = Visitor::parse(&visitor).map_err(|_| Error::Unexpected("visitor"))?;
-    let ordinal = u64::try_from(ordinal).map_err(|_| Error::Unexpected("ordinal"))?;
-    let ordinal = Ordinal(ordinal);
     Ok(PassToFinish {
         id: OutboxId(id),
-        pass: PassHeld {
-            room,
-            visitor,
-            ordinal,
-        },
+        pass: PassHeld::stored(&room, &visitor, ordinal)?,
         attempts,
     })
 }

@@ -4,7 +4,7 @@ use std::{fmt::Write, sync::Arc};
 
 use ropeline_server::{
     AdminKeyNote, Ready, RoomNote, Started, StartedRoom,
-    config::{AdminKey, Overrides, Settings, StoreChoice, summary},
+    config::{BearerKey, Overrides, Settings, StoreChoice, summary},
 };
 use ropeline_store::SystemClock;
 use tokio::{
@@ -17,7 +17,7 @@ use crate::{failure::Failure, http::BaseUrl, logging, open_files, output::print}
 pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
     logging::start(&settings.log);
-    if settings.admin_key.as_ref().is_some_and(AdminKey::is_short) {
+    if settings.admin_key.as_ref().is_some_and(BearerKey::is_short) {
         tracing::warn!("the admin key is shorter than 16 characters and may be guessed");
     }
     if let Err(limit) = open_files::allow(settings.limits.connections_max) {

@@ -7,6 +7,7 @@
 
 mod bits;
 mod claims;
+mod clock;
 mod deadlines;
 mod estimate;
 mod history;
@@ -22,6 +23,7 @@ mod view;
 
 pub use bits::{BLOCK_BITS, Bits, Block};
 pub use claims::{Claims, FORMAT, LANE_MAIN};
+pub use clock::Clock;
 pub use estimate::{Estimate, estimate, poll_after};
 pub use history::{Grade, History, Look, Rates, Waits};
 pub use ids::{IdError, JoinKey, Ordinal, RoomId, UserId, Visitor};

@@ -3,5 +3,6 @@
 //! A [`Gatekeeper`] knows the room, in the same process or over HTTP.
 
 mod keeper;
+pub mod kinds;
 
 pub use keeper::{Admitted, Decision, GateError, Gatekeeper, Refusal, Ticket, Waiting};

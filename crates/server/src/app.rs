@@ -1,7 +1,7 @@
 //! What every handler shares.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -14,6 +14,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     admin::{Audit, Histories, Sessions},
+    beside::Neighbour,
     client::{Client, TrustedProxies},
     config::{LoginKeys, PublicUrl, check_identity},
     error::ApiError,
@@ -35,9 +36,10 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     /// Replaced as a whole when the keys are rotated.
     pub(crate) keys: Arc<ArcSwap<KeyRing>>,
-    /// Replaced as a whole when their key file changes; none where no key is given.
-    pub(crate) logins: Option<Arc<ArcSwap<Logins>>>,
-    pub(crate) admin_key: AdminKeyDigest,
+    /// Replaced as a whole when their key file changes; none where no key is given and no service beside the rooms has
+    /// brought one.
+    pub(crate) logins: OnceLock<Arc<ArcSwap<Logins>>>,
+    pub(crate) admin_key: KeyDigest,
     pub(crate) sessions: Sessions,
     pub(crate) audit: Audit,
     pub(crate) histories: Histories,
@@ -55,18 +57,20 @@ pub(crate) struct Parts {
     pub(crate) draining: AtomicBool,
     /// What the gate does while the store is away.
     pub(crate) outage: Outage,
+    /// The service that is answered beside the rooms, if there is one.
+    pub(crate) neighbour: OnceLock<Neighbour>,
     /// Kept where the store is not this process's own, and may be away while people are inside.
     pub(crate) passes: Option<LastPasses>,
 }
 
-/// Digest of the operator's key: comparing digests takes the same time for every wrong key.
+/// Digest of a key: comparing digests takes the same time for every wrong key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AdminKeyDigest([u8; 32]);
+pub(crate) struct KeyDigest([u8; 32]);
 
 /// Before a digest that is written down.
 const DIGEST_KIND: &str = "sha256:";
 
-impl AdminKeyDigest {
+impl KeyDigest {
     pub(crate) fn of(key: &str) -> Self {
         Self(Sha256::digest(key).into())
     }
@@ -137,7 +141,7 @@ impl App {
 
     /// Whether a room of this policy could know its visitors on this server.
     pub(crate) fn check_identity(&self, policy: &Policy) -> Result<(), FieldError> {
-        let login = match self.logins {
+        let login = match self.logins.get() {
             Some(_) => LoginKeys::Given,
             None => LoginKeys::Absent,
         };
@@ -151,6 +155,17 @@ impl App {
         } else {
             Err(self.rates.admin_failed(client, self.now()))
         }
+    }
+
+    /// Takes these logins where the operator has named no key for others.
+    pub(crate) fn believe(&self, logins: Logins) {
+        self.logins
+            .get_or_init(|| Arc::new(ArcSwap::from_pointee(logins)));
+    }
+
+    /// Learns of the service beside the rooms. There is one at most.
+    pub(crate) fn meet(&self, neighbour: Neighbour) {
+        self.neighbour.get_or_init(|| neighbour);
     }
 
     pub(crate) fn start_draining(&self) {

@@ -5,6 +5,7 @@
 
 mod admin;
 mod app;
+mod beside;
 mod client;
 pub mod config;
 pub mod error;
@@ -19,10 +20,12 @@ pub mod problems;
 mod queue;
 mod rate;
 mod router;
+mod service;
 mod shared;
 mod start;
 pub mod token;
 
+pub use beside::{Beside, SharedLogin};
 pub use login::LoginKeyError;
 pub use moment::Moment;
 pub use shared::{KeyPlace, SharedKeyError};

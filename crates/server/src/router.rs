@@ -2,6 +2,7 @@
 
 use axum::{
     Router,
+    middleware::from_fn_with_state,
     routing::{delete, get, post},
 };
 use http::{HeaderName, HeaderValue, Method, header};
@@ -9,8 +10,13 @@ use tower_http::cors::CorsLayer;
 
 use crate::{admin, app::App, health, openapi, pages, problems, queue};
 
-pub(crate) fn router(app: App) -> Router {
-    Router::new()
+/// With a service beside the rooms its page is at `/`, and that of the rooms at `/rooms`.
+pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
+    let home = match beside {
+        Some(_) => "/rooms",
+        None => "/",
+    };
+    let rooms = Router::new()
         .route("/api/v1/queue/tokens", post(queue::join))
         .route("/api/v1/queue/tokens", delete(queue::leave))
         .route("/api/v1/queue/status", get(queue::status))
@@ -33,7 +39,7 @@ pub(crate) fn router(app: App) -> Router {
             get(admin::find).delete(admin::revoke),
         )
         .route("/problems/{code}", get(problems::problem))
-        .route("/", get(pages::home))
+        .route(home, get(pages::home))
         .route("/wait/{room}", get(pages::wait))
         .route("/wait/{room}/join", post(pages::join))
         .route("/wait/{room}/leave", post(pages::leave))
@@ -46,7 +52,12 @@ pub(crate) fn router(app: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::json))
         .merge(openapi::reader())
-        .with_state(app)
+        .with_state(app.clone());
+    let guard = from_fn_with_state(app, admin::guard);
+    match beside {
+        Some(beside) => rooms.merge(beside.layer(guard)),
+        None => rooms,
+    }
 }
 
 /// Lets pages of these origins call the API from a browser; without any, nothing is added.
@@ -70,7 +81,7 @@ pub(crate) fn cors(router: Router, origins: &[String]) -> Router {
         .chain([header::AUTHORIZATION, header::CONTENT_TYPE]);
     let layer = CorsLayer::new()
         .allow_origin(origins.collect::<Vec<_>>())
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
         .allow_headers(headers.collect::<Vec<_>>())
         .expose_headers([header::RETRY_AFTER, HeaderName::from_static("x-request-id")])
         .allow_credentials(true);

@@ -1,17 +1,8 @@
 //! The one place where the clock is read.
 
-use std::{
-    fmt::Debug,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
-use ropeline_core::Timestamp;
-
-/// Tells the time.
-pub trait Clock: Debug + Send + Sync {
-    /// Now, in milliseconds since the Unix epoch.
-    fn now(&self) -> Timestamp;
-}
+use ropeline_core::{Clock, Timestamp};
 
 /// The machine's clock: the time of day at the start, and from then on a clock that nobody can set.
 #[derive(Debug)]

@@ -13,9 +13,10 @@ mod redis;
 mod store;
 
 pub use carry::{CarryError, Freeze, Inventory, Named, Over, Stage, carry};
-pub use clock::{Clock, SystemClock};
+pub use clock::SystemClock;
 pub use embedded::{EmbeddedStore, OpenError};
 pub use redis::{
     Durability, RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached,
 };
+pub use ropeline_core::Clock;
 pub use store::{Found, Health, Operation, Seen, Store, StoreError};

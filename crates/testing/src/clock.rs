@@ -5,8 +5,7 @@ use std::{
     time::Duration,
 };
 
-use ropeline_core::Timestamp;
-use ropeline_store::Clock;
+use ropeline_core::{Clock, Timestamp};
 
 /// A clock that only a test moves.
 #[derive(Debug)]

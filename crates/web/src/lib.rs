@@ -5,9 +5,13 @@
 //! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
 mod connection;
+mod credentials;
+mod explained;
 mod extract;
+mod kinds;
 mod language;
 mod limits;
+mod moment;
 pub mod pages;
 mod problem;
 mod request_id;
@@ -16,9 +20,13 @@ mod service;
 mod tasks;
 
 pub use crate::{
+    credentials::{bearer, cookies},
+    explained::Explained,
     extract::{Json, JsonText, Path, Query, object},
+    kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,
+    moment::Moment,
     problem::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
         NOT_FOUND, Problem,

@@ -86,6 +86,20 @@ impl BoxOffice {
         Ok(rows.into_iter().map(seat).collect())
     }
 
+    /// How many seats of dates still to come are not paid for; none if no date is to come.
+    pub async fn stock(&self, now: Timestamp) -> Result<Option<u64>, Error> {
+        let (seats, paid): (i64, i64) = query_as(
+            "SELECT COUNT(s.id), COUNT(r.id) FROM concert_dates d \
+             JOIN seats s ON s.date_id = d.id \
+             LEFT JOIN reservations r ON r.seat_id = s.id AND r.state = 'PAID' \
+             WHERE d.starts_at > $1",
+        )
+        .bind(millis(now))
+        .fetch_one(self.database.reader())
+        .await?;
+        Ok((seats > 0).then(|| u64::try_from(seats - paid).unwrap_or_default()))
+    }
+
     async fn find_date(&self, date: DateId) -> Result<(), Error> {
         let found: Option<i64> = query_scalar("SELECT id FROM concert_dates WHERE id = $1")
             .bind(date.0)

@@ -1,5 +1,6 @@
 //! Connections to the one database that holds everything.
 
+mod away;
 mod dialect;
 mod migrations;
 mod session;
@@ -11,6 +12,7 @@ use sqlx::{
     any::{AnyPoolOptions, install_default_drivers},
 };
 
+pub(crate) use away::is_away;
 pub(crate) use dialect::Dialect;
 pub(crate) use session::{Session, Work};
 

@@ -3,14 +3,16 @@
 //! A hold lives until `hold_until` and is then as good as gone, though its row may still say HELD:
 //! whoever takes the seat ends it first, in the same transaction. The sweep only tidies up.
 
+mod business;
 mod give_up;
 mod list;
 mod reserve;
 mod sweep;
 
-use ropeline_core::{Ordinal, RoomId, Timestamp, Visitor};
+use ropeline_core::{Holder, Ordinal, RoomId, Timestamp, Visitor};
 use sqlx::{query, query_as, query_scalar};
 
+pub use business::Business;
 pub use list::{Reservation, ReservationState};
 pub use sweep::Swept;
 
@@ -29,6 +31,26 @@ pub struct PassHeld {
     pub visitor: Visitor,
     /// Tells this pass from an earlier or later one of the same visitor.
     pub ordinal: Ordinal,
+}
+
+impl PassHeld {
+    /// What the database holds.
+    pub(crate) fn stored(room: &str, visitor: &str, ordinal: i64) -> Result<Self, Error> {
+        let ordinal = u64::try_from(ordinal).map_err(|_| Error::Unexpected("ordinal"))?;
+        Ok(Self {
+            room: RoomId::parse(room).map_err(|_| Error::Unexpected("room"))?,
+            visitor: Visitor::parse(visitor).map_err(|_| Error::Unexpected("visitor"))?,
+            ordinal: Ordinal(ordinal),
+        })
+    }
+
+    /// The pass as the room is told of it.
+    pub fn holder(&self) -> Holder {
+        Holder {
+            visitor: self.visitor.clone(),
+            ordinal: self.ordinal,
+        }
+    }
 }
 
 /// A reservation that nobody else can change until the transaction ends.

@@ -1,7 +1,7 @@
 //! Taking a seat.
 
-use ropeline_core::Timestamp;
-use sqlx::{query_as, query_scalar};
+use ropeline_core::{Ordinal, Timestamp};
+use sqlx::{query, query_as, query_scalar};
 
 use super::{
     PassHeld, Reservation, ReservationState, count_live, end_expired,
@@ -17,7 +17,8 @@ impl BoxOffice {
     /// Holds a seat for a user, for as long as the rules say.
     ///
     /// A hold of another that has run out is ended on the way. The user's own live hold on the seat is
-    /// answered as it is, so that a double click is one hold; its end does not move.
+    /// answered as it is, so that a double click is one hold; its end does not move. Whoever has come in
+    /// again with another pass than before has all their live holds follow that one.
     pub async fn reserve(
         &self,
         user: UserId,
@@ -57,6 +58,7 @@ impl Work for Reserve<'_> {
     async fn carry_out(&self, session: &mut Session) -> Result<Reservation, Error> {
         session.lock_user(self.user).await?;
         let offered = self.offered(session).await?;
+        self.hand_over(session).await?;
         if let Some(own) = self.own_hold(session).await? {
             return Ok(own);
         }
@@ -97,6 +99,26 @@ impl Reserve<'_> {
         row.map(reservation).transpose()
     }
 
+    /// Lets the user's live holds follow the pass that they are inside with now.
+    async fn hand_over(&self, session: &mut Session) -> Result<(), Error> {
+        let Some(pass) = self.pass else {
+            return Ok(());
+        };
+        query(
+            "UPDATE reservations SET pass_room = $3, pass_visitor = $4, pass_ordinal = $5 \
+             WHERE user_id = $1 AND state = 'HELD' AND hold_until > $2 \
+             AND (pass_ordinal IS NULL OR pass_ordinal <> $5 OR pass_room <> $3)",
+        )
+        .bind(self.user.0)
+        .bind(millis(self.now))
+        .bind(pass.room.as_str())
+        .bind(pass.visitor.as_str())
+        .bind(stored(pass.ordinal))
+        .execute(session.connection())
+        .await?;
+        Ok(())
+    }
+
     /// The unique index on seats that are held or paid decides who gets it. There is no other check,
     /// so there is nothing between a check and its act.
     async fn insert(
@@ -105,7 +127,7 @@ impl Reserve<'_> {
         offered: &Offered,
     ) -> Result<ReservationId, Error> {
         let pass = self.pass;
-        let ordinal = pass.map(|pass| i64::try_from(pass.ordinal.0).unwrap_or(i64::MAX));
+        let ordinal = pass.map(|pass| stored(pass.ordinal));
         let id = query_scalar(
             "INSERT INTO reservations (seat_id, user_id, state, price, held_at, hold_until, \
              pass_room, pass_visitor, pass_ordinal) \
@@ -140,4 +162,9 @@ impl Reserve<'_> {
     fn hold_until(&self) -> Timestamp {
         self.now + self.rules.hold_ttl
     }
+}
+
+/// No room comes to an ordinal that no column can hold.
+fn stored(ordinal: Ordinal) -> i64 {
+    i64::try_from(ordinal.0).unwrap_or(i64::MAX)
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use ropeline_core::Timestamp;
-use sqlx::query;
+use sqlx::query_scalar;
 
 use crate::{
-    BoxOffice, Error,
+    BoxOffice, Error, UserId,
     database::{Session, Work},
     keys,
     time::millis,
@@ -18,17 +18,23 @@ const SWEPT_MAX: i64 = 500;
 const KEYS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a sweep took away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Swept {
-    /// Holds that had run out. After 500 there may be more.
-    pub holds: u64,
+    /// Whose holds had run out, once for each hold. After 500 there may be more.
+    pub holds: Vec<UserId>,
     /// Idempotency keys older than a day.
     pub keys: u64,
 }
 
+impl Swept {
+    /// Whether there may be more to sweep at once.
+    pub fn is_full(&self) -> bool {
+        i64::try_from(self.holds.len()).is_ok_and(|holds| holds >= SWEPT_MAX)
+    }
+}
+
 impl BoxOffice {
-    /// Marks holds that have run out, and forgets old idempotency keys. Nothing depends on it but the
-    /// size of tables and what an operator sees there.
+    /// Marks holds that have run out, and forgets old idempotency keys. No sale depends on it.
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
         self.database.write(&Sweep { now }).await
     }
@@ -46,14 +52,14 @@ impl Work for Sweep {
         let sql = format!(
             "UPDATE reservations SET state = 'EXPIRED' WHERE id IN \
              (SELECT id FROM reservations WHERE state = 'HELD' AND hold_until <= $1 \
-              ORDER BY hold_until LIMIT $2{lock})"
+              ORDER BY hold_until LIMIT $2{lock}) RETURNING user_id"
         );
-        let holds = query(&sql)
+        let users: Vec<i64> = query_scalar(&sql)
             .bind(millis(self.now))
             .bind(SWEPT_MAX)
-            .execute(session.connection())
-            .await?
-            .rows_affected();
+            .fetch_all(session.connection())
+            .await?;
+        let holds = users.into_iter().map(UserId).collect();
         let keys = keys::forget(session, self.now - KEYS_KEPT).await?;
         Ok(Swept { holds, keys })
     }

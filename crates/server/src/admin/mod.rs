@@ -2,6 +2,7 @@
 
 mod audit;
 mod control;
+mod guard;
 mod operator;
 mod policy;
 mod rooms;
@@ -16,6 +17,7 @@ use utoipa::{
 
 pub(crate) use audit::Audit;
 pub(crate) use control::{admit, close, drain, open, pause, reset, resume};
+pub(crate) use guard::guard;
 pub(crate) use rooms::{change, create, delete, room, rooms};
 pub(crate) use session::Sessions;
 pub(crate) use stats::{Histories, WINDOW, stats};

@@ -12,7 +12,7 @@ use ropeline_core::Timestamp;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-use crate::{app::AdminKeyDigest, queue::Cookies, token::random};
+use crate::{app::KeyDigest, queue::Cookies, token::random};
 
 /// A night of sales, and no longer.
 const LIFE: Duration = Duration::from_secs(12 * 3_600);
@@ -34,7 +34,7 @@ pub(crate) struct Session {
 }
 
 impl Sessions {
-    pub(crate) fn new(key: &AdminKeyDigest, cookies: Cookies) -> Self {
+    pub(crate) fn new(key: &KeyDigest, cookies: Cookies) -> Self {
         let mac = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
         Self { mac, cookies }
     }
@@ -89,7 +89,7 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
     fn sessions(key: &str) -> Sessions {
-        Sessions::new(&AdminKeyDigest::of(key), Cookies::Plain)
+        Sessions::new(&KeyDigest::of(key), Cookies::Plain)
     }
 
     /// A request with the cookie that a browser would send back.
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn other_sites_and_scripts_never_have_the_cookie() {
-        let sessions = Sessions::new(&AdminKeyDigest::of("key"), Cookies::HostOnly);
+        let sessions = Sessions::new(&KeyDigest::of("key"), Cookies::HostOnly);
         let cookie = sessions.open(NOW);
         let cookie = cookie.to_str().unwrap();
         assert!(cookie.starts_with("__Host-rl__admin="), "{cookie}");

@@ -4,7 +4,7 @@
 //! That file is built in and read by the same code, so what it shows is what holds. Everything that
 //! is wrong is reported at once, in [`ConfigErrors`].
 
-mod admin_key;
+mod bearer_key;
 mod figures;
 mod keys;
 mod limits;
@@ -35,7 +35,7 @@ use ropeline_store::Durability;
 use ropeline_web::Limits;
 
 pub use self::{
-    admin_key::AdminKey,
+    bearer_key::BearerKey,
     figures::{difference, summary},
     log::{LogFormat, LogSettings},
     login::{LoginKeyFile, LoginKeys, LoginSettings, LoginSource, check_identity},
@@ -86,7 +86,7 @@ pub struct Settings {
     /// Sites whose pages may call the API, exactly as browsers send them in `Origin`.
     pub cors_origins: Vec<String>,
     /// The operators' key; `None` means that the server makes one and keeps it in `data`.
-    pub admin_key: Option<AdminKey>,
+    pub admin_key: Option<BearerKey>,
     /// How long a token may be shown after it was issued.
     pub token_ttl: Duration,
     /// How much one peer may ask.
@@ -229,7 +229,7 @@ impl Settings {
             if overrides.have_admin_key() {
                 return Ok(None);
             }
-            AdminKey::read(&key_file).map(Some)
+            BearerKey::read(&key_file).map(Some)
         });
         limits::read(&mut file, &mut self.limits);
         rate_limits::read(&mut file, &mut self.rate_limits);

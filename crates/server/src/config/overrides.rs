@@ -4,7 +4,7 @@ use std::{fmt, io, path::PathBuf};
 
 use super::{
     Settings, StoreChoice,
-    admin_key::AdminKey,
+    bearer_key::BearerKey,
     keys,
     problem::{Origin, Problem},
     value::{self, Wrong},
@@ -118,11 +118,11 @@ impl Overrides {
             None => {}
         }
         match (&self.admin_key, &self.admin_key_file) {
-            (Some(key), _) => match AdminKey::parse(key) {
+            (Some(key), _) => match BearerKey::parse(key) {
                 Ok(key) => settings.admin_key = Some(key),
                 Err(wrong) => problems.push(bad_key(wrong)),
             },
-            (None, Some(file)) => match AdminKey::read(file) {
+            (None, Some(file)) => match BearerKey::read(file) {
                 Ok(key) => settings.admin_key = Some(key),
                 Err(wrong) => note(ADMIN_KEY_FILE, &wrong),
             },

@@ -1,75 +1,19 @@
 //! The catalogue: every kind of problem that this service answers with.
 
 use http::StatusCode;
+pub use ropeline_gate::kinds::{
+    NOT_ADMITTED, ROOM_CLOSED, ROOM_FULL, ROOM_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED,
+    TOKEN_INVALID, TOKEN_NOT_FOUND,
+};
 use ropeline_web::Kind;
+pub use ropeline_web::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED};
 
-/// Missing, malformed, forged, or another room's.
-pub const TOKEN_INVALID: Kind = Kind {
-    code: "TOKEN_INVALID",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The queue token is missing or not valid",
-};
-/// Genuine, was inside, is no longer.
-pub const TOKEN_EXPIRED: Kind = Kind {
-    code: "TOKEN_EXPIRED",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The pass has ended",
-};
-/// Genuine, but its place is gone.
-pub const TOKEN_NOT_FOUND: Kind = Kind {
-    code: "TOKEN_NOT_FOUND",
-    status: StatusCode::NOT_FOUND,
-    title: "The place is gone",
-};
-/// Genuine and still waiting.
-pub const NOT_ADMITTED: Kind = Kind {
-    code: "NOT_ADMITTED",
-    status: StatusCode::FORBIDDEN,
-    title: "Still waiting in line",
-};
 /// The user has a place, and nothing shows that the caller may have it.
 pub const DUPLICATED_TOKEN: Kind = Kind {
     code: "DUPLICATED_TOKEN",
     status: StatusCode::CONFLICT,
     title: "This user has a place already",
 };
-/// No such room.
-pub const ROOM_NOT_FOUND: Kind = Kind {
-    code: "ROOM_NOT_FOUND",
-    status: StatusCode::NOT_FOUND,
-    title: "There is no such room",
-};
-/// The room takes no joins.
-pub const ROOM_CLOSED: Kind = Kind {
-    code: "ROOM_CLOSED",
-    status: StatusCode::CONFLICT,
-    title: "The room is closed",
-};
-/// The line is as long as it may be.
-pub const ROOM_FULL: Kind = Kind {
-    code: "ROOM_FULL",
-    status: StatusCode::SERVICE_UNAVAILABLE,
-    title: "The line is full",
-};
-/// The store is away.
-pub const STORE_UNAVAILABLE: Kind = Kind {
-    code: "STORE_UNAVAILABLE",
-    status: StatusCode::SERVICE_UNAVAILABLE,
-    title: "The waiting room cannot write at the moment",
-};
-/// The idempotency key belongs to another request.
-pub const IDEMPOTENCY_KEY_REUSED: Kind = Kind {
-    code: "IDEMPOTENCY_KEY_REUSED",
-    status: StatusCode::UNPROCESSABLE_ENTITY,
-    title: "The idempotency key was used for another request",
-};
-/// The operator's key is missing or wrong.
-pub const UNAUTHORIZED: Kind = Kind {
-    code: "UNAUTHORIZED",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The admin key is missing or wrong",
-};
-
 /// A room of that name is there.
 pub const ROOM_EXISTS: Kind = Kind {
     code: "ROOM_EXISTS",
@@ -93,18 +37,6 @@ pub const RATE_LIMITED: Kind = Kind {
     code: "RATE_LIMITED",
     status: StatusCode::TOO_MANY_REQUESTS,
     title: "Too many requests from this address",
-};
-/// The room takes only visitors with a login.
-pub const LOGIN_REQUIRED: Kind = Kind {
-    code: "LOGIN_REQUIRED",
-    status: StatusCode::UNAUTHORIZED,
-    title: "This room needs a login",
-};
-/// The login is malformed, forged, too old, or not for us.
-pub const LOGIN_INVALID: Kind = Kind {
-    code: "LOGIN_INVALID",
-    status: StatusCode::UNAUTHORIZED,
-    title: "The login is not valid",
 };
 
 /// Every kind that this service answers with, beside those of the web crate.

@@ -111,7 +111,7 @@ impl From<StoreError> for ApiError {
 
 impl ApiError {
     /// What a person is told to do about it.
-    fn detail(&self) -> Cow<'static, str> {
+    pub(crate) fn detail(&self) -> Cow<'static, str> {
         let text = match self {
             Self::TokenInvalid => {
                 "Send the token that joining gave you in X-Queue-Token, or join again."
@@ -194,7 +194,8 @@ impl From<ApiError> for Problem {
     }
 }
 
-fn retry_store() -> Duration {
+/// When to try again what the store could not take.
+pub(crate) fn retry_store() -> Duration {
     let (first, last) = (RETRY_STORE_S.start(), RETRY_STORE_S.end());
     let chance = u64::from(u32::from_ne_bytes(random()));
     Duration::from_secs(first + chance % (last - first + 1))

@@ -73,6 +73,11 @@ impl Keys {
         keys.map_err(fail)
     }
 
+    pub(super) fn shared(secret: &[u8; 32], audience: &str) -> Self {
+        let key = (Algorithm::HS256, DecodingKey::from_secret(secret));
+        Self::One(Box::new(Key::new(key, audience)))
+    }
+
     pub(super) fn named(&self, kid: Option<&str>) -> Option<&Key> {
         match self {
             Self::One(key) => Some(key),

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 pub use self::keys::LoginKeyError;
 use self::keys::{Key, Keys};
-use crate::config::LoginSource;
+use crate::{beside::SharedLogin, config::LoginSource};
 
 /// Longer texts are not looked at; login tokens with many claims have about 2 KiB.
 const LOGIN_BYTES_MAX: usize = 8 * 1_024;
@@ -53,6 +53,15 @@ impl Logins {
             issuer: source.issuer.clone(),
             leeway,
         })
+    }
+
+    /// Believes logins that a service of this process signs, by the same clock.
+    pub(crate) fn shared(login: &SharedLogin) -> Self {
+        Self {
+            keys: Keys::shared(&login.secret, &login.audience),
+            issuer: login.issuer.clone(),
+            leeway: Duration::ZERO,
+        }
     }
 
     /// Whose login this is at `now`, the time of day.

@@ -13,13 +13,14 @@ use std::sync::LazyLock;
 
 use axum::{
     Router,
+    extract::State,
     response::{IntoResponse, Response},
 };
 use http::{
     HeaderValue,
     header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS},
 };
-use ropeline_web::JsonText;
+use ropeline_web::{Explained, JsonText};
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -31,10 +32,9 @@ use utoipa::{
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use self::operations::operations;
-use crate::{admin, queue};
+use crate::{admin, app::App, queue};
 
-static DOCUMENT: LazyLock<Vec<u8>> =
-    LazyLock::new(|| serde_json::to_vec(&document()).expect("the description is plain data"));
+static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| written(&document(&[])));
 
 /// The reader's scripts and styles come from here; it styles its own elements in place.
 const READER_POLICY: HeaderValue = HeaderValue::from_static(
@@ -43,8 +43,19 @@ const READER_POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// The description as JSON.
-pub(crate) async fn json() -> Response {
-    JsonText(DOCUMENT.clone()).into_response()
+pub(crate) async fn json(State(app): State<App>) -> Response {
+    let neighbour = app.neighbour.get();
+    let document = neighbour.map_or(&*DOCUMENT, |neighbour| &neighbour.document);
+    JsonText(document.clone()).into_response()
+}
+
+/// The description of the rooms and of a service beside them, as JSON.
+pub(crate) fn document_with(beside: OpenApi, explained: &[Explained]) -> Vec<u8> {
+    written(&document(explained).merge_from(beside))
+}
+
+fn written(document: &OpenApi) -> Vec<u8> {
+    serde_json::to_vec(document).expect("the description is plain data")
 }
 
 /// A page on which the API is read and tried. Everything it needs is in the program.
@@ -61,9 +72,10 @@ pub(crate) fn reader<S: Clone + Send + Sync + 'static>() -> Router<S> {
     ))
 }
 
-fn document() -> OpenApi {
+/// The description of the rooms, on a server that explains these problems beside theirs.
+fn document(beside: &[Explained]) -> OpenApi {
     let mut paths = PathsBuilder::new();
-    for route in operations() {
+    for route in operations(&problems::slugs(beside)) {
         paths = paths.path(route.path, route.item());
     }
     let info = InfoBuilder::new()

@@ -20,9 +20,15 @@ const CREATED: StatusCode = StatusCode::CREATED;
 const NO_CONTENT: StatusCode = StatusCode::NO_CONTENT;
 const UNAVAILABLE: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
-/// Every route that programs use. Pages for people are not among them.
-pub(super) fn operations() -> Vec<Route> {
-    let all = [queue(), rooms(), control(), visitors(), monitoring()];
+/// Every route that programs use, on a server that explains these problems. Pages for people are not among them.
+pub(super) fn operations(problems: &[String]) -> Vec<Route> {
+    let all = [
+        queue(),
+        rooms(),
+        control(),
+        visitors(),
+        monitoring(problems),
+    ];
     let all = all.into_iter().flatten();
     all.map(|route| match route.method {
         HttpMethod::Get => route,
@@ -219,7 +225,7 @@ fn visitors() -> Vec<Route> {
     ]
 }
 
-fn monitoring() -> Vec<Route> {
+fn monitoring(problems: &[String]) -> Vec<Route> {
     vec![
         Route::get("/healthz", "alive", "The process answers")
             .respond(OK, json_like("It does", json!({"status": "ok"}))),
@@ -232,6 +238,7 @@ fn monitoring() -> Vec<Route> {
             described("The figures").content("text/plain", ContentBuilder::new().build()),
         ),
         Route::get("/problems/{code}", "explainProblem", "What a code means, and what to do")
+            .one_of(problems)
             .respond(
                 OK,
                 json_like(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
-use ropeline_web::{INVALID_REQUEST, Kind};
+use ropeline_web::{Explained, INVALID_REQUEST, Kind};
 use serde_json::json;
 use utoipa::openapi::{
     ArrayBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema,
@@ -45,11 +45,17 @@ pub(super) fn schema() -> RefOr<Schema> {
     RefOr::T(problem.into())
 }
 
-/// The codes as they are in addresses.
-pub(super) fn slugs() -> Vec<String> {
-    let paths = EXPLAINED.iter().map(|explained| explained.kind.type_path());
-    let slugs = paths.filter_map(|path| Some(path.rsplit_once('/')?.1.to_owned()));
-    slugs.collect()
+/// The codes of the rooms and of what is beside them, each once, as they are in addresses.
+pub(super) fn slugs(beside: &[Explained]) -> Vec<String> {
+    let mut slugs = Vec::new();
+    for explained in EXPLAINED.iter().chain(beside) {
+        let path = explained.kind.type_path();
+        let slug = path.trim_start_matches("/problems/").to_owned();
+        if !slugs.contains(&slug) {
+            slugs.push(slug);
+        }
+    }
+    slugs
 }
 
 /// One response for each status that these kinds have, with an example for each kind.

@@ -19,6 +19,8 @@ pub(super) struct Route {
     pub(super) method: HttpMethod,
     operation: OperationBuilder,
     problems: Vec<&'static Kind>,
+    /// What the path's parameter can be, where that is known.
+    choices: Option<Vec<String>>,
 }
 
 impl Route {
@@ -44,19 +46,23 @@ impl Route {
             Some("admin") => "admin",
             _ => "operations",
         };
-        let mut operation = OperationBuilder::new()
+        let operation = OperationBuilder::new()
             .operation_id(Some(id))
             .summary(Some(summary))
             .tag(tag);
-        for name in path.split('/').filter_map(|part| part.strip_prefix('{')) {
-            operation = operation.parameter(in_path(name.trim_end_matches('}')));
-        }
         Self {
             path,
             method,
             operation,
             problems: Vec::new(),
+            choices: None,
         }
+    }
+
+    /// The parameter in the path is one of these.
+    pub(super) fn one_of(mut self, choices: &[String]) -> Self {
+        self.choices = Some(choices.to_vec());
+        self
     }
 
     pub(super) fn about(mut self, description: &str) -> Self {
@@ -134,6 +140,10 @@ impl Route {
 
     pub(super) fn item(self) -> PathItem {
         let mut operation = self.operation;
+        let parts = self.path.split('/');
+        for name in parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            operation = operation.parameter(in_path(name, self.choices.clone()));
+        }
         for (status, response) in problems::responses(&self.problems) {
             operation = operation.response(status.as_str(), response);
         }
@@ -158,7 +168,7 @@ pub(super) fn room() -> ObjectBuilder {
         .examples([Value::from("main")])
 }
 
-fn in_path(name: &str) -> Parameter {
+fn in_path(name: &str, choices: Option<Vec<String>>) -> Parameter {
     let (description, schema) = match name {
         "room" => ("The room's id.", room()),
         "userId" => (
@@ -167,7 +177,7 @@ fn in_path(name: &str) -> Parameter {
         ),
         _ => (
             "A problem's code, as in its `type`.",
-            text().enum_values(Some(problems::slugs())),
+            text().enum_values(choices),
         ),
     };
     ParameterBuilder::from(parameter(ParameterIn::Path, name, description, schema))

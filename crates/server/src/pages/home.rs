@@ -1,7 +1,7 @@
 //! The home page: what this is, and the rooms there are.
 
 use axum::{extract::State, response::Response};
-use http::{HeaderMap, header::HOST};
+use http::{HeaderMap, Uri, header::HOST};
 use minijinja::{Value, context};
 use ropeline_core::{RoomId, Timestamp, View, estimate};
 use ropeline_web::pages::{Page, Texts};
@@ -10,7 +10,12 @@ use url::Url;
 use super::span;
 use crate::{app::App, config::PublicUrl};
 
-pub(crate) async fn home(State(app): State<App>, page: Page, headers: HeaderMap) -> Response {
+pub(crate) async fn home(
+    State(app): State<App>,
+    page: Page,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
     let now = app.now();
     let rooms = app.store.rooms().into_iter().filter_map(|room| {
         let seen = app.store.view(&room)?;
@@ -20,7 +25,7 @@ pub(crate) async fn home(State(app): State<App>, page: Page, headers: HeaderMap)
         rooms => rooms.collect::<Vec<_>>(),
         origin => origin(app.public_url.as_ref(), &headers),
     };
-    page.render("home.html", "/", content)
+    page.render("home.html", uri.path(), content)
 }
 
 fn card(texts: &Texts, room: &RoomId, view: &View, now: Timestamp) -> Value {

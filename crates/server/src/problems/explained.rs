@@ -1,6 +1,8 @@
 //! The explanation of every kind of problem.
 
-use ropeline_web::{CROSS_SITE, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED, NOT_FOUND};
+use ropeline_web::{
+    CROSS_SITE, Explained, INTERNAL, INVALID_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND,
+};
 
 use crate::error::{
     DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
@@ -9,137 +11,118 @@ use crate::error::{
     VISITOR_NOT_FOUND,
 };
 
-/// A kind of problem in words.
-#[derive(Debug)]
-pub struct Explained {
-    /// The kind.
-    pub kind: &'static Kind,
-    /// When it happens.
-    pub when: &'static str,
-    /// What a client does about it.
-    pub what_to_do: &'static str,
-}
-
-const fn explain(kind: &'static Kind, when: &'static str, what_to_do: &'static str) -> Explained {
-    Explained {
-        kind,
-        when,
-        what_to_do,
-    }
-}
-
 /// Every kind that this server answers with.
 pub const EXPLAINED: &[Explained] = &[
-    explain(
+    Explained::new(
         &TOKEN_INVALID,
         "The request has no queue token, or one that is malformed, forged, too old, or of another room.",
         "Join the line. If you have joined, send the token in the header X-Queue-Token, or the cookie.",
     ),
-    explain(
+    Explained::new(
         &TOKEN_EXPIRED,
         "The visitor was inside and is no longer: the pass ran out, or was finished.",
         "Join again for a new place.",
     ),
-    explain(
+    Explained::new(
         &TOKEN_NOT_FOUND,
         "The place was given up or revoked, or missed its turn for good. At the gate the status is 401.",
         "Join again for a new place.",
     ),
-    explain(
+    Explained::new(
         &NOT_ADMITTED,
         "The gate was asked about a visitor who is still waiting.",
         "Ask again after pollAfterMs milliseconds, or show the waiting page. The place is kept.",
     ),
-    explain(
+    Explained::new(
         &DUPLICATED_TOKEN,
         "The user has a place in this room, and nothing shows that the caller may have it.",
         "Send the queue token of that place to go on with it, or wait until it has ended.",
     ),
-    explain(
+    Explained::new(
         &IDEMPOTENCY_KEY_REUSED,
         "The Idempotency-Key belongs to a join of another user.",
         "Use a new key for each join that is not a repetition.",
     ),
-    explain(
+    Explained::new(
         &ROOM_NOT_FOUND,
         "There is no room of this name.",
         "Check the field or parameter room; left out, it is main.",
     ),
-    explain(
+    Explained::new(
         &ROOM_CLOSED,
         "The room takes nobody new. Those who are in line stay.",
         "Tell the visitor; there is nothing to repeat.",
     ),
-    explain(
+    Explained::new(
         &ROOM_FULL,
         "As many are in line as the room's waiting_max allows.",
         "Try again after the seconds in Retry-After.",
     ),
-    explain(
+    Explained::new(
         &STORE_UNAVAILABLE,
         "The store is away: the disk cannot be written, or Redis does not answer; or more waits for it \
          than it takes in. The request was not accepted, or that is not known.",
         "Repeat after the seconds in Retry-After, a join with the same Idempotency-Key.",
     ),
-    explain(
+    Explained::new(
         &UNAUTHORIZED,
         "The admin key is missing or wrong.",
         "Send it as Authorization: Bearer, followed by the key.",
     ),
-    explain(
+    Explained::new(
         &RATE_LIMITED,
         "The address of the request has asked too often: joins, requests of operators, or wrong admin keys.",
         "Try again after the seconds in Retry-After. If all visitors have one address here, the \
          operator has to name the proxy in trusted_proxies.",
     ),
-    explain(
+    Explained::new(
         &INVALID_REQUEST,
         "Something about the request is not right: its head, path, query, headers or body. The status is \
          400, 408, 413, 415, 422 or 431.",
         "Read detail and errors, and send what they ask for. Repeating the same does not help.",
     ),
-    explain(
+    Explained::new(
         &NOT_FOUND,
         "There is nothing at this address.",
         "Check the path.",
     ),
-    explain(
+    Explained::new(
         &METHOD_NOT_ALLOWED,
         "The address does not take this method.",
         "Use one of those in the header Allow.",
     ),
-    explain(
+    Explained::new(
         &CROSS_SITE,
         "A page of another site made the browser send a request that changes something.",
         "If the site is yours, list its origin in cors_origins, or set public_url where a proxy \
          changes the host. Programs send neither Origin nor Sec-Fetch-Site.",
     ),
-    explain(
+    Explained::new(
         &INTERNAL,
         "The server failed. Its log has the cause under the requestId.",
         "Report it with the requestId. A request that changes nothing may be repeated.",
     ),
-    explain(
+    Explained::new(
         &ROOM_EXISTS,
         "An operator made a room of a name that is taken.",
         "Change that room with PATCH, or delete it first to begin again.",
     ),
-    explain(
+    Explained::new(
         &ROOM_REQUIRED,
         "An operator would delete the room main, which always exists.",
         "Close or reset it instead.",
     ),
-    explain(
+    Explained::new(
         &VISITOR_NOT_FOUND,
         "An operator asked for a user who neither waits nor is inside.",
         "Nothing: the place has ended, or never was.",
     ),
-    explain(
+    Explained::new(
         &LOGIN_REQUIRED,
         "The room takes only visitors with a login of the site, and the join came without one.",
         "Log in at the site, and join with its login token as Authorization: Bearer.",
     ),
-    explain(
+    Explained::new(
         &LOGIN_INVALID,
         "The login token is malformed, forged, outdated, or not for this service.",
         "Log in again, and join with the new login token.",

@@ -2,16 +2,20 @@
 
 mod explained;
 
-use axum::response::{IntoResponse, Response};
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use http::{
     HeaderMap,
     header::{ACCEPT, VARY},
 };
 use minijinja::{Value, context, value::Serde};
-use ropeline_web::{Json, NOT_FOUND, Path, Problem, pages::Page};
+use ropeline_web::{Explained, Json, NOT_FOUND, Path, Problem, pages::Page};
 use serde::Serialize;
 
-pub use self::explained::{EXPLAINED, Explained};
+pub use self::explained::EXPLAINED;
+use crate::app::App;
 
 /// The same for programs.
 #[derive(Serialize)]
@@ -26,12 +30,15 @@ struct View {
 
 /// `/problems/token-expired`, for people or programs.
 pub(crate) async fn problem(
+    State(app): State<App>,
     Path(code): Path<String>,
     page: Page,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let path = format!("/problems/{code}");
-    let explained = EXPLAINED.iter().find(|it| it.kind.type_path() == path);
+    let beside = app.neighbour.get().map_or(&[][..], |it| it.explained);
+    let mut all = EXPLAINED.iter().chain(beside);
+    let explained = all.find(|it| it.kind.type_path() == path);
     let Some(explained) = explained else {
         return Err(Problem::new(&NOT_FOUND, "No problem has this code."));
     };

@@ -61,6 +61,11 @@ impl Asking {
     /// Who asks for a page of a room: pages have no headers to send, only the cookie.
     pub(crate) fn by_cookie(app: &App, room: RoomId, headers: &HeaderMap) -> Self {
         let token = app.cookies.find(headers.get_all(COOKIE), room.as_str());
+        Self::in_room(app, room, token)
+    }
+
+    /// Who has this token for a room, as somebody says who has seen no picture of it.
+    pub(crate) fn in_room(app: &App, room: RoomId, token: Option<&str>) -> Self {
         Self {
             token: token.map(str::to_owned),
             room: Some(room),

@@ -12,7 +12,8 @@ use http::{
     request::Parts,
 };
 use ropeline_core::{
-    Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, RoomId, Standing, UserId, Visitor,
+    Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, Live, Ordinal, RoomId, Standing, UserId,
+    Visitor,
 };
 use ropeline_store::Seen;
 use ropeline_web::Json;
@@ -24,7 +25,8 @@ use utoipa::{
 };
 
 use super::{
-    caller::{Caller, bearer},
+    bearer,
+    caller::Caller,
     credentials::{header_token, verified},
     place::{Place, PlaceView},
 };
@@ -76,7 +78,7 @@ pub(crate) async fn join(
 ) -> Result<Response, ApiError> {
     let room = request.room.unwrap_or_else(RoomId::main);
     let holding = hold(&app, room, request.user_id, &headers).await?;
-    Ok(answer(&app, &holding))
+    Ok(holding.answer(&app))
 }
 
 /// The place of whoever asks: the one in hand if it is live, else a new one.
@@ -93,6 +95,17 @@ pub(crate) async fn hold(
         Some(holding) => Ok(holding),
         None => enter_line(app, room, caller, headers.key.clone()).await,
     }
+}
+
+/// The place of somebody for whom a service vouches: the one they have, else a new one.
+pub(crate) async fn hold_for(
+    app: &App,
+    room: RoomId,
+    user: Option<UserId>,
+) -> Result<Holding, ApiError> {
+    let identity = app.seen(&room)?.view.header.policy.identity;
+    let caller = Caller::vouched_for(identity, user)?;
+    enter_line(app, room, caller, None).await
 }
 
 /// The place of the token in hand, if it is live and not somebody else's. With a login beside it, the
@@ -169,9 +182,31 @@ async fn enter_line(
         Joined::Closed => return Err(ApiError::RoomClosed),
         Joined::Full => return Err(ApiError::RoomFull),
     };
-    let seen = app.seen(&room)?;
+    let mut seen = app.seen(&room)?;
+    let claims = new_claims(app, room, &seen, (visitor, ordinal), vfd);
+    let place = match status {
+        StatusCode::OK => place_resumed(app, &claims, standing, &mut seen).await?,
+        _ => place_after_join(standing, &seen, ordinal)?,
+    };
+    place.remember(app, &claims, &seen);
+    Ok(Holding {
+        token: app.keys.load().sign(&claims),
+        claims,
+        place,
+        seen,
+        status,
+    })
+}
+
+fn new_claims(
+    app: &App,
+    room: RoomId,
+    seen: &Seen,
+    (visitor, ordinal): (Visitor, Ordinal),
+    vfd: bool,
+) -> Claims {
     let now_s = app.now().0 / 1_000;
-    let claims = Claims {
+    Claims {
         iss: ISSUER.into(),
         aud: room,
         epoch: seen.view.header.epoch,
@@ -182,45 +217,52 @@ async fn enter_line(
         ver: FORMAT,
         iat: now_s,
         exp: now_s + app.token_ttl_s,
-    };
-    let token = app.keys.load().sign(&claims);
-    let place = place_after_join(standing, &seen, ordinal)?;
-    place.remember(app, &claims, &seen);
-    Ok(Holding {
-        claims,
-        token,
-        place,
-        seen,
-        status,
-    })
+    }
+}
+
+/// Who asks for the place that they have is there, as one is who asks where it is: in line they are not stepped over,
+/// and after a missed turn they are at the door.
+async fn place_resumed(
+    app: &App,
+    claims: &Claims,
+    standing: Standing,
+    seen: &mut Seen,
+) -> Result<Place, ApiError> {
+    if let Standing::Live(Live::Inside(pass)) = standing {
+        return Ok(Place::Inside(pass));
+    }
+    match Place::of(app, claims, seen).await {
+        Ok(place) => Ok(place),
+        Err(_) => place_after_join(standing, seen, claims.ord),
+    }
 }
 
 /// A pass that ended between the join and now is told by the next status, not by the join.
-fn place_after_join(
-    standing: Standing,
-    seen: &Seen,
-    ordinal: ropeline_core::Ordinal,
-) -> Result<Place, ApiError> {
+fn place_after_join(standing: Standing, seen: &Seen, ordinal: Ordinal) -> Result<Place, ApiError> {
     match standing {
         Standing::Ended(_) => Ok(Place::AtDoor),
         standing => Place::standing(standing, &seen.view, ordinal),
     }
 }
 
-fn answer(app: &App, holding: &Holding) -> Response {
-    let Holding {
-        claims,
-        token,
-        place,
-        seen,
-        status,
-    } = holding;
-    let view = PlaceView::of(token, claims, *place, seen, app.now());
-    let cookie = holding.cookie(app);
-    (*status, [(SET_COOKIE, cookie)], view.json()).into_response()
-}
-
 impl Holding {
+    /// What a join is answered with.
+    pub(crate) fn answer(&self, app: &App) -> Response {
+        let cookie = self.cookie(app);
+        (self.status, [(SET_COOKIE, cookie)], self.view(app).json()).into_response()
+    }
+
+    pub(crate) fn view(&self, app: &App) -> PlaceView<'_> {
+        let Self {
+            claims,
+            token,
+            place,
+            seen,
+            ..
+        } = self;
+        PlaceView::of(token, claims, *place, seen, app.now())
+    }
+
     /// The header that gives the token to the browser.
     pub(crate) fn cookie(&self, app: &App) -> HeaderValue {
         app.cookies
@@ -269,7 +311,7 @@ impl FromRequestParts<App> for JoinHeaders {
     }
 }
 
-fn user_id_schema() -> RefOr<Schema> {
+pub(crate) fn user_id_schema() -> RefOr<Schema> {
     let text = ObjectBuilder::new()
         .schema_type(Type::String)
         .pattern(Some("^[!-~]{1,128}$"));
@@ -303,7 +345,9 @@ fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
 }
 
 /// A user id as text, or as an integer that stands for its decimal text.
-fn user_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<UserId>, D::Error> {
+pub(crate) fn user_id<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<UserId>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a user id as text or integer")]
     enum Raw {

@@ -10,12 +10,14 @@ mod place;
 mod status;
 mod verify;
 
-pub(crate) use caller::bearer;
-pub(crate) use credentials::{Asking, Cookies};
-pub(crate) use join::{JoinHeaders, JoinRequest, hold, join};
+pub(crate) use credentials::{Asking, Cookies, header_token};
+pub(crate) use join::{
+    Holding, JoinHeaders, JoinRequest, hold, hold_for, join, user_id, user_id_schema,
+};
 pub(crate) use leave::{depart, leave};
 pub(crate) use outage::Outage;
 pub(crate) use passes::LastPasses;
 pub(crate) use place::{EtaRange, Place, PlaceView};
+pub(crate) use ropeline_web::bearer;
 pub(crate) use status::status;
-pub(crate) use verify::verify;
+pub(crate) use verify::{Entry, judge, verify};

@@ -9,6 +9,7 @@ use ropeline_core::{
 use ropeline_store::{Seen, StoreError};
 use ropeline_web::JsonText;
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{app::App, error::ApiError, moment::Moment};
@@ -255,6 +256,11 @@ impl<'a> PlaceView<'a> {
         serde_json::to_writer(&mut text, self).expect("a place view is plain data");
         text.remove(rest);
         JsonText(text)
+    }
+
+    /// The same as [`PlaceView::json`], for who goes on working with it.
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_slice(&self.json().0).expect("a place view is an object")
     }
 
     pub(crate) fn is_active(&self) -> bool {

@@ -16,19 +16,34 @@ use super::{
 };
 use crate::{app::App, error::ApiError, moment::Moment};
 
+/// Somebody who may go on.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// Inside, up to then by the time of day unless the pass is used again.
+    Inside(Claims, Timestamp),
+    /// The store is away, and the operator lets everybody through; what is signed is known of who has a genuine token.
+    Unchecked(Option<Claims>),
+}
+
 pub(crate) async fn verify(
     State(app): State<App>,
     mut asking: Asking,
 ) -> Result<Response, Problem> {
-    let room = asking.room.get_or_insert_with(RoomId::main);
-    if app.outage.opens_gate(&app.store.health_of(room)) {
-        return Ok(let_through(&app, asking.genuine(&app).as_ref()));
+    asking.room.get_or_insert_with(RoomId::main);
+    match judge(&app, &asking).await {
+        Ok(Entry::Inside(claims, until)) => Ok(enter(&claims, Some(until))),
+        Ok(Entry::Unchecked(Some(claims))) => Ok(enter(&claims, None)),
+        Ok(Entry::Unchecked(None)) => Ok(StatusCode::NO_CONTENT.into_response()),
+        Err(error) => Err(error.at_gate()),
     }
-    let judged = judge(&app, &asking).await;
-    judged.map_err(ApiError::at_gate)
 }
 
-async fn judge(app: &App, asking: &Asking) -> Result<Response, ApiError> {
+/// Whether who asks may go on, whose pass is renewed.
+pub(crate) async fn judge(app: &App, asking: &Asking) -> Result<Entry, ApiError> {
+    let opens = |room| app.outage.opens_gate(&app.store.health_of(room));
+    if asking.room.as_ref().is_some_and(opens) {
+        return Ok(let_through(app, asking.genuine(app)));
+    }
     let (claims, mut seen) = asking.claims(app).await?;
     let pass = match asking.check_not_older(&seen) {
         Ok(()) => renew(app, &claims, &mut seen).await,
@@ -39,14 +54,14 @@ async fn judge(app: &App, asking: &Asking) -> Result<Response, ApiError> {
             let lease = app.lease(&claims, &seen);
             match app.outage.verdict(&error, lease) {
                 Verdict::Refuse => Err(error.into()),
-                Verdict::LetThrough => Ok(let_through(app, Some(&claims))),
+                Verdict::LetThrough => Ok(let_through(app, Some(claims))),
                 Verdict::Leased { until } => {
                     app.count_unchecked();
-                    Ok(enter(&claims, Some(until)))
+                    Ok(Entry::Inside(claims, until))
                 }
             }
         }
-        pass => Ok(enter(&claims, Some(pass?))),
+        pass => Ok(Entry::Inside(claims, pass?)),
     }
 }
 
@@ -78,13 +93,10 @@ async fn renew(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Timestamp,
     }
 }
 
-/// Opens the gate without knowing whether it should. Only what is signed is said of the visitor.
-fn let_through(app: &App, claims: Option<&Claims>) -> Response {
+/// Opens the gate without knowing whether it should.
+fn let_through(app: &App, claims: Option<Claims>) -> Entry {
     app.count_unchecked();
-    match claims {
-        Some(claims) => enter(claims, None),
-        None => StatusCode::NO_CONTENT.into_response(),
-    }
+    Entry::Unchecked(claims)
 }
 
 fn enter(claims: &Claims, expires_at: Option<Timestamp>) -> Response {

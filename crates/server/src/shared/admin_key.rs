@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ropeline_store::StoreError;
 
 use super::SharedTexts;
-use crate::app::AdminKeyDigest;
+use crate::app::KeyDigest;
 
 /// The name of the text.
 const NAME: &str = "admin-key";
@@ -17,14 +17,14 @@ const NAME: &str = "admin-key";
 #[derive(Debug)]
 pub(crate) struct SharedAdminKey {
     texts: Arc<dyn SharedTexts>,
-    digest: AdminKeyDigest,
+    digest: KeyDigest,
 }
 
 /// What the nodes share as the operators' key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     /// This one.
-    Key(AdminKeyDigest),
+    Key(KeyDigest),
     /// None so far.
     Nothing,
     /// Something that is not the digest of a key.
@@ -32,14 +32,14 @@ pub(crate) enum Shared {
 }
 
 impl SharedAdminKey {
-    pub(crate) fn new(texts: Arc<dyn SharedTexts>, digest: AdminKeyDigest) -> Self {
+    pub(crate) fn new(texts: Arc<dyn SharedTexts>, digest: KeyDigest) -> Self {
         Self { texts, digest }
     }
 
     /// What is shared now.
     pub(crate) async fn read(texts: &dyn SharedTexts) -> Result<Shared, StoreError> {
         let text = texts.read(NAME).await?;
-        Ok(match text.as_deref().map(AdminKeyDigest::from_text) {
+        Ok(match text.as_deref().map(KeyDigest::from_text) {
             None => Shared::Nothing,
             Some(Some(digest)) => Shared::Key(digest),
             Some(None) => Shared::Junk,
@@ -49,7 +49,7 @@ impl SharedAdminKey {
     /// Shares a key where there is none; `false` if there is one by now.
     pub(crate) async fn offer(
         texts: &dyn SharedTexts,
-        digest: &AdminKeyDigest,
+        digest: &KeyDigest,
     ) -> Result<bool, StoreError> {
         texts.replace(NAME, None, &digest.to_text()).await
     }
@@ -78,7 +78,7 @@ mod tests {
     #[tokio::test]
     async fn the_first_key_is_the_one_and_is_put_back_when_it_is_lost() {
         let texts = Arc::new(Memory::default());
-        let [first, second] = ["first", "second"].map(AdminKeyDigest::of);
+        let [first, second] = ["first", "second"].map(KeyDigest::of);
         assert_eq!(SharedAdminKey::read(&*texts).await, Ok(Shared::Nothing));
         assert_eq!(SharedAdminKey::offer(&*texts, &first).await, Ok(true));
         assert_eq!(SharedAdminKey::offer(&*texts, &second).await, Ok(false));
@@ -95,12 +95,12 @@ mod tests {
     #[tokio::test]
     async fn a_node_whose_key_is_another_says_so() {
         let texts = Arc::new(Memory::default());
-        let [ours, theirs] = ["ours", "theirs"].map(AdminKeyDigest::of);
+        let [ours, theirs] = ["ours", "theirs"].map(KeyDigest::of);
         SharedAdminKey::offer(&*texts, &theirs).await.unwrap();
         let ours = SharedAdminKey::new(Arc::clone(&texts) as _, ours);
         assert!(ours.look().await.unwrap().is_some());
         let text = texts.texts()[NAME].clone();
-        assert_eq!(AdminKeyDigest::from_text(&text), Some(theirs));
+        assert_eq!(KeyDigest::from_text(&text), Some(theirs));
         assert!(!text.contains("theirs"), "only the digest is shared");
     }
 

@@ -12,8 +12,8 @@ use super::{
     started::{AdminKeyNote, NewAdminKey},
 };
 use crate::{
-    app::AdminKeyDigest,
-    config::{AdminKey, Settings},
+    app::KeyDigest,
+    config::{BearerKey, Settings},
     shared::{Shared, SharedAdminKey, SharedTexts},
     token::{lock_keys, random, write_secret},
 };
@@ -22,7 +22,7 @@ const FILE: &str = "admin.key";
 
 /// The key that this node takes, and what the operator is told of it.
 pub(super) struct OperatorsKey {
-    pub(super) digest: AdminKeyDigest,
+    pub(super) digest: KeyDigest,
     pub(super) note: AdminKeyNote,
     /// What the operator must hear of.
     pub(super) warning: Option<String>,
@@ -35,7 +35,7 @@ pub(super) async fn admin_key(
     shared: Option<&dyn SharedTexts>,
 ) -> Result<OperatorsKey, StartError> {
     match (&settings.admin_key, shared) {
-        (Some(key), None) => Ok(OperatorsKey::known(AdminKeyDigest::of(key.reveal()))),
+        (Some(key), None) => Ok(OperatorsKey::known(KeyDigest::of(key.reveal()))),
         (Some(key), Some(texts)) => given_key(key, texts).await,
         (None, None) => {
             let own = OwnKey::find_or_make(&settings.data)?;
@@ -45,8 +45,8 @@ pub(super) async fn admin_key(
     }
 }
 
-async fn given_key(key: &AdminKey, texts: &dyn SharedTexts) -> Result<OperatorsKey, StartError> {
-    let digest = AdminKeyDigest::of(key.reveal());
+async fn given_key(key: &BearerKey, texts: &dyn SharedTexts) -> Result<OperatorsKey, StartError> {
+    let digest = KeyDigest::of(key.reveal());
     let shared = SharedAdminKey::read(texts).await;
     let differs = match shared.map_err(StartError::SharedAdminKey)? {
         Shared::Nothing => false,
@@ -89,7 +89,7 @@ async fn read(texts: &dyn SharedTexts) -> Result<Shared, StartError> {
 }
 
 impl OperatorsKey {
-    fn known(digest: AdminKeyDigest) -> Self {
+    fn known(digest: KeyDigest) -> Self {
         Self {
             digest,
             note: AdminKeyNote::Known,
@@ -97,7 +97,7 @@ impl OperatorsKey {
         }
     }
 
-    fn of_all_nodes(digest: AdminKeyDigest, own: Option<&OwnKey>) -> Self {
+    fn of_all_nodes(digest: KeyDigest, own: Option<&OwnKey>) -> Self {
         match own {
             Some(own) if digest.matches(&own.key) => Self::known(digest),
             own => Self {
@@ -156,8 +156,8 @@ impl OwnKey {
         }
     }
 
-    fn digest(&self) -> AdminKeyDigest {
-        AdminKeyDigest::of(&self.key)
+    fn digest(&self) -> KeyDigest {
+        KeyDigest::of(&self.key)
     }
 
     /// Another node was faster, and nobody has heard of this key.

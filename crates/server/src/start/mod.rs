@@ -10,10 +10,12 @@ mod store;
 
 use std::{
     path::Path,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
 
+use axum::Router;
+use ropeline_gate::Gatekeeper;
 use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
@@ -31,6 +33,7 @@ use self::{
 use crate::{
     admin::{Audit, Histories, Sessions},
     app::{App, Parts},
+    beside::Beside,
     config::{PublicUrl, Settings, StoreChoice},
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
@@ -38,6 +41,7 @@ use crate::{
     queue::{Cookies, LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
+    service::InProcess,
     shared::Sharing,
 };
 
@@ -54,6 +58,7 @@ pub struct Ready {
     public_url: Option<PublicUrl>,
     followed: Vec<Followed>,
     sharing: Option<Sharing>,
+    beside: Option<Router>,
     started: Started,
 }
 
@@ -107,7 +112,7 @@ impl Ready {
             store,
             clock,
             keys,
-            logins,
+            logins: logins.map_or_else(OnceLock::new, OnceLock::from),
             sessions: Sessions::new(&admin_key, cookies),
             admin_key,
             audit: audit(&settings.data)?,
@@ -122,12 +127,12 @@ impl Ready {
             metrics: Arc::new(Metrics::new()),
             draining: AtomicBool::new(false),
             outage: Outage::new(settings.outage),
+            neighbour: OnceLock::new(),
             passes: match settings.store {
                 StoreChoice::Embedded => None,
                 StoreChoice::Redis(_) => Some(LastPasses::new()),
             },
         });
-        warn_of_missing_logins(&app);
         let started = Started {
             address,
             data: settings.data.clone(),
@@ -151,6 +156,7 @@ impl Ready {
             public_url,
             followed,
             sharing,
+            beside: None,
             started,
         })
     }
@@ -165,6 +171,24 @@ impl Ready {
         Arc::clone(&self.app.store)
     }
 
+    /// Whom a service of the same process asks about the rooms.
+    pub fn gatekeeper(&self) -> Arc<dyn Gatekeeper> {
+        Arc::new(InProcess(self.app.clone()))
+    }
+
+    /// Whether a text is the operators' key, for a service that has routes for operators.
+    pub fn admin_key(&self) -> impl Fn(&str) -> bool + Clone + Send + Sync + 'static {
+        let key = self.app.admin_key.clone();
+        move |text| key.matches(text)
+    }
+
+    /// Answers for this service too, of which there is one at most. Its routes below `/api/v1/admin/` are for operators.
+    #[must_use]
+    pub fn beside(mut self, service: Beside) -> Self {
+        self.beside = Some(service.move_in(&self.app));
+        self
+    }
+
     /// Answers requests until `shutdown` resolves, then lets those in progress finish and writes what is
     /// left to write.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Report {
@@ -176,8 +200,10 @@ impl Ready {
             public_url,
             followed,
             sharing,
+            beside,
             ..
         } = self;
+        warn_of_missing_logins(&app);
         let tasks = Tasks::new();
         if let Some(sharing) = sharing {
             let stopping = tasks.stopping();
@@ -193,7 +219,7 @@ impl Ready {
         tasks.spawn(async move {
             stopping.run_until_cancelled(look_at_rooms(&watched)).await;
         });
-        let router = cors(router(app.clone()), &cors_origins);
+        let router = cors(router(app.clone(), beside), &cors_origins);
         let own_origin = public_url.map(|url| url.as_str().to_owned());
         let server = Server::new(router, limits)
             .origins(cors_origins.into_iter().chain(own_origin).collect())

@@ -1,4 +1,4 @@
-//! The key that operators show.
+//! Keys that operators and services show.
 
 use std::{fmt, path::Path};
 
@@ -9,13 +9,13 @@ const LENGTH_MAX: usize = 256;
 /// Shorter than this can be guessed by trying.
 const LENGTH_SAFE: usize = 16;
 
-/// The secret that stands behind `Authorization: Bearer` in the admin API.
+/// A secret that stands behind `Authorization: Bearer`: the admin key.
 ///
 /// It is never printed: not by `Debug`, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct AdminKey(Box<str>);
+pub struct BearerKey(Box<str>);
 
-impl AdminKey {
+impl BearerKey {
     pub(super) fn parse(text: &str) -> Result<Self, Wrong> {
         let fine = text.bytes().all(|byte| byte.is_ascii_graphic());
         if (1..=LENGTH_MAX).contains(&text.len()) && fine {
@@ -47,9 +47,9 @@ impl AdminKey {
     }
 }
 
-impl fmt::Debug for AdminKey {
+impl fmt::Debug for BearerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AdminKey(…)")
+        f.write_str("BearerKey(…)")
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn a_key_is_never_printed() {
-        let key = AdminKey::parse("correct-horse").unwrap();
-        assert_eq!(format!("{key:?}"), "AdminKey(…)");
+        let key = BearerKey::parse("correct-horse").unwrap();
+        assert_eq!(format!("{key:?}"), "BearerKey(…)");
         assert_eq!(key.reveal(), "correct-horse");
         assert!(key.is_short());
     }
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn a_key_fits_into_a_header() {
         for text in ["", "two words", "열쇠", "tab\t", &"x".repeat(257)] {
-            assert!(AdminKey::parse(text).is_err(), "{text}");
+            assert!(BearerKey::parse(text).is_err(), "{text}");
         }
     }
 }

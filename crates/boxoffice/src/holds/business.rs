@@ -1,0 +1,59 @@
+//! How long holders have business inside, so that their passes can last as long.
+
+use ropeline_core::Timestamp;
+use sqlx::{query_as, query_scalar};
+
+use super::PassHeld;
+use crate::{
+    BoxOffice, Error, UserId,
+    time::{millis, moment},
+};
+
+/// More holders than this are not looked for at once.
+const HOLDERS_MAX: i64 = 100_000;
+
+/// What a user has left to do inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Business {
+    /// The pass that the user last reserved with.
+    pub pass: PassHeld,
+    /// When the last of the user's live holds ends; none if nothing is held.
+    pub until: Option<Timestamp>,
+}
+
+impl BoxOffice {
+    /// What a user has left to do inside, if they have ever reserved with a pass.
+    pub async fn business(&self, user: UserId, now: Timestamp) -> Result<Option<Business>, Error> {
+        let row: Option<(String, String, i64, Option<i64>)> = query_as(
+            "SELECT pass_room, pass_visitor, pass_ordinal, \
+             (SELECT MAX(hold_until) FROM reservations \
+               WHERE user_id = $1 AND state = 'HELD' AND hold_until > $2) \
+             FROM reservations WHERE user_id = $1 AND pass_room IS NOT NULL \
+             ORDER BY id DESC LIMIT 1",
+        )
+        .bind(user.0)
+        .bind(millis(now))
+        .fetch_optional(self.database.reader())
+        .await?;
+        let Some((room, visitor, ordinal, until)) = row else {
+            return Ok(None);
+        };
+        Ok(Some(Business {
+            pass: PassHeld::stored(&room, &visitor, ordinal)?,
+            until: until.map(moment),
+        }))
+    }
+
+    /// Everybody who holds a seat that was reserved with a pass.
+    pub async fn holders(&self, now: Timestamp) -> Result<Vec<UserId>, Error> {
+        let users: Vec<i64> = query_scalar(
+            "SELECT DISTINCT user_id FROM reservations \
+             WHERE state = 'HELD' AND hold_until > $1 AND pass_room IS NOT NULL LIMIT $2",
+        )
+        .bind(millis(now))
+        .bind(HOLDERS_MAX)
+        .fetch_all(self.database.reader())
+        .await?;
+        Ok(users.into_iter().map(UserId).collect())
+    }
+}

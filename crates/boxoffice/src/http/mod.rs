@@ -1,0 +1,30 @@
+//! The box office over HTTP, behind the gate.
+//!
+//! [`Service`] answers the paths of the API and, beside them, does what is owed to the waiting room: it finishes the
+//! passes of those who have paid, keeps those of holders, and says how many seats are left.
+
+mod amount;
+mod business;
+mod error;
+mod guard;
+mod key;
+mod login;
+mod router;
+mod service;
+
+mod admin;
+mod concerts;
+mod payment;
+mod points;
+mod reservations;
+mod users;
+
+mod work;
+
+pub use error::{
+    ALREADY_PAID, CATALOGUE, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_EXPIRED, HOLD_GIVEN_UP,
+    HOLD_LIMIT, INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND, SEAT_NOT_FOUND,
+    SEAT_TAKEN, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
+};
+pub use login::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins};
+pub use service::{CookieScope, Operators, Parts, Service};

@@ -1,0 +1,36 @@
+//! Every route, on one screen.
+
+use axum::{
+    Router,
+    routing::{delete, get, patch, post},
+};
+
+use super::{Service, admin, concerts, payment, points, reservations, users};
+
+pub(super) fn router(service: Service) -> Router {
+    let gated = Router::new()
+        .route("/concert/dates", get(concerts::dates))
+        .route("/concert/{concertDateId}/seats", get(concerts::seats))
+        .route("/concert/{seatId}/reservation", post(reservations::reserve));
+    Router::new()
+        .merge(gated)
+        .route("/user", post(users::create))
+        .route("/user/{userId}/token/generate", get(users::token))
+        .route("/user/charge/{userId}/point", patch(points::charge))
+        .route("/user/{userId}/point", get(points::balance))
+        .route("/user/{userId}/reservations", get(reservations::list))
+        .route(
+            "/user-concert/payment/{userId}/{reservationId}",
+            post(payment::pay),
+        )
+        .route(
+            "/reservation/{reservationId}",
+            delete(reservations::give_up),
+        )
+        .route("/api/v1/admin/concerts", post(admin::create_concert))
+        .route(
+            "/api/v1/admin/concerts/{concertId}/dates",
+            post(admin::create_date),
+        )
+        .with_state(service)
+}

@@ -1,0 +1,78 @@
+//! Users and their place in the line.
+
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header::SET_COOKIE};
+use ropeline_core::UserId as SiteUser;
+use ropeline_web::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{
+    CookieScope, Service,
+    error::ApiError,
+    guard::{LOGIN_COOKIE, Owner},
+    login::LOGIN_TTL,
+};
+
+/// Somebody who wants to buy.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewUser {
+    /// 1 to 100 characters.
+    name: String,
+}
+
+/// A user who has just logged in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserView {
+    user_id: i64,
+    /// The login, for `Authorization: Bearer`.
+    access_token: String,
+}
+
+/// Makes a user and logs them in. It stands in for the site's own login, and asks for no password.
+pub(crate) async fn create(
+    State(service): State<Service>,
+    Json(new): Json<NewUser>,
+) -> Result<Response, ApiError> {
+    let now = service.now();
+    let user = service.office.create_user(&new.name, now).await?;
+    let access_token = service.logins.issue(user, now);
+    let cookie = login_cookie(&access_token, service.cookies);
+    let view = UserView {
+        user_id: user.0,
+        access_token,
+    };
+    Ok((StatusCode::CREATED, [(SET_COOKIE, cookie)], Json(view)).into_response())
+}
+
+/// Gives the user a place in the line, or the one they have.
+pub(crate) async fn token(
+    State(service): State<Service>,
+    Owner(user): Owner,
+) -> Result<Response, ApiError> {
+    let user = SiteUser::parse(&user.to_string()).expect("a number is printable");
+    let ticket = service.gatekeeper.join(&service.room, Some(&user)).await?;
+    let mut response = Json(ticket.view).into_response();
+    if let Some(cookie) = ticket.cookie {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The header that gives a login to the browser, out of reach of scripts and other sites.
+pub(crate) fn login_cookie(login: &str, scope: CookieScope) -> HeaderValue {
+    let secure = match scope {
+        CookieScope::Secure => "; Secure",
+        CookieScope::Plain => "",
+    };
+    let seconds = LOGIN_TTL.as_secs();
+    let text = format!(
+        "{LOGIN_COOKIE}={login}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+    );
+    HeaderValue::try_from(text).expect("a login is visible ASCII")
+}

@@ -1,0 +1,57 @@
+//! The five things that a service asks of a room, whichever way it asks.
+
+use std::time::Duration;
+
+use ropeline_core::{Holder, RoomId, UserId};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    queue::{Asking, Entry, Holding, hold_for, judge},
+};
+
+/// Longer than any business inside; beyond it a mistake in units would give passes that never end.
+pub(super) const BUSINESS_MAX: Duration = Duration::from_secs(24 * 3_600);
+
+/// Judges a token at the gate of a room, and renews the pass of one who is inside. A room that is not there is said
+/// to be so before the token is looked at: the service has its name from a setting.
+pub(super) async fn verify(
+    app: &App,
+    room: &RoomId,
+    token: Option<&str>,
+) -> Result<Entry, ApiError> {
+    app.seen(room)?;
+    judge(app, &Asking::in_room(app, room.clone(), token)).await
+}
+
+/// A place for a user for whom the service vouches, or for somebody without a name.
+pub(super) async fn join(
+    app: &App,
+    room: &RoomId,
+    user: Option<UserId>,
+) -> Result<Holding, ApiError> {
+    hold_for(app, room.clone(), user).await
+}
+
+/// Keeps a pass for business that lasts so long from now.
+pub(super) async fn keep(
+    app: &App,
+    room: &RoomId,
+    holder: Holder,
+    business: Duration,
+) -> Result<(), ApiError> {
+    if business > BUSINESS_MAX {
+        return Err(ApiError::Field {
+            field: "milliseconds",
+            message: format!("must be at most {}", BUSINESS_MAX.as_millis()),
+        });
+    }
+    app.store.keep(room, holder, business).await?;
+    Ok(())
+}
+
+/// Ends a pass whose holder is done; of one that has ended there is nothing to do.
+pub(super) async fn finish(app: &App, room: &RoomId, holder: Holder) -> Result<(), ApiError> {
+    app.store.finish(room, holder).await?;
+    Ok(())
+}
