@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{
-    Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand,
+    ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand,
     builder::{OsStringValueParser, TypedValueParser},
     error::ErrorKind,
     parser::ValueSource,
@@ -109,6 +109,23 @@ pub(crate) struct SettingsArgs {
     /// File that holds the admin key and nothing else
     #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     admin_key_file: Option<PathBuf>,
+
+    /// Key of services behind the gate [default: none is believed]
+    ///
+    /// Other users of this machine can read the flag in the list of processes; they cannot read
+    /// the variable or a file.
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "ROPELINE_SERVICE_KEY",
+        global = true,
+        hide_env_values = true
+    )]
+    service_key: Option<String>,
+
+    /// File that holds the service key and nothing else
+    #[arg(long, value_name = "FILE", global = true, value_parser = path())]
+    service_key_file: Option<PathBuf>,
 }
 
 impl Cli {
@@ -116,8 +133,7 @@ impl Cli {
     pub(crate) fn from_command_line() -> Result<Self, Error> {
         let matches = Self::command().try_get_matches()?;
         let mut cli = Self::from_arg_matches(&matches)?;
-        cli.settings
-            .choose_admin_key(matches.value_source("admin_key"))?;
+        cli.settings.choose_keys(&matches)?;
         Ok(cli)
     }
 }
@@ -131,22 +147,27 @@ impl SettingsArgs {
             store: self.store,
             admin_key: self.admin_key,
             admin_key_file: self.admin_key_file,
+            service_key: self.service_key,
+            service_key_file: self.service_key_file,
         }
     }
 
     /// Lets a file named by flag beat a key from the environment; clap alone would call that a conflict.
-    fn choose_admin_key(&mut self, key_from: Option<ValueSource>) -> Result<(), Error> {
-        let file = self.admin_key_file.as_deref();
-        if file.is_none_or(|file| file.as_os_str().is_empty()) {
-            return Ok(());
+    fn choose_keys(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        for (name, key, file) in [
+            ("admin", &mut self.admin_key, &self.admin_key_file),
+            ("service", &mut self.service_key, &self.service_key_file),
+        ] {
+            let file = file.as_deref();
+            if file.is_none_or(|file| file.as_os_str().is_empty()) {
+                continue;
+            }
+            if matches.value_source(&format!("{name}_key")) == Some(ValueSource::CommandLine) {
+                let both = format!("give --{name}-key or --{name}-key-file, not both");
+                return Err(Cli::command().error(ErrorKind::ArgumentConflict, both));
+            }
+            *key = None;
         }
-        if key_from == Some(ValueSource::CommandLine) {
-            return Err(Cli::command().error(
-                ErrorKind::ArgumentConflict,
-                "give --admin-key or --admin-key-file, not both",
-            ));
-        }
-        self.admin_key = None;
         Ok(())
     }
 }

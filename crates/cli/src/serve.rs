@@ -17,8 +17,13 @@ use crate::{failure::Failure, http::BaseUrl, logging, open_files, output::print}
 pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
     logging::start(&settings.log);
-    if settings.admin_key.as_ref().is_some_and(BearerKey::is_short) {
-        tracing::warn!("the admin key is shorter than 16 characters and may be guessed");
+    for (name, key) in [
+        ("admin", &settings.admin_key),
+        ("service", &settings.service_key),
+    ] {
+        if key.as_ref().is_some_and(BearerKey::is_short) {
+            tracing::warn!("the {name} key is shorter than 16 characters and may be guessed");
+        }
     }
     if let Err(limit) = open_files::allow(settings.limits.connections_max) {
         tracing::warn!(

@@ -9,6 +9,13 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// Knows a waiting room's visitors.
+///
+/// What a caller may rely on: a call answers or fails, and changes nothing beyond what it says. An error never means that
+/// somebody is inside. [`GateError::Away`] leaves open whether the call was done; all but a [`join`](Gatekeeper::join)
+/// without a user may then be made again, any number of times. Dropping a call half-way is the same as `Away`.
+///
+/// A caller sets its own time limit ([`Gate`](crate::Gate) does), so an implementation need not hurry, but it holds nothing
+/// that others wait for while it asks.
 #[async_trait]
 pub trait Gatekeeper: fmt::Debug + Send + Sync {
     /// Judges a queue token at the gate of a room, and renews the pass of one who is inside.

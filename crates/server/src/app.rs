@@ -8,6 +8,7 @@ use std::sync::{
 use arc_swap::ArcSwap;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use ropeline_core::{Claims, FieldError, Pass, Policy, RoomId, Timestamp};
+use ropeline_gate::Cookies;
 use ropeline_store::{Clock, Seen, Store};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -21,7 +22,7 @@ use crate::{
     login::Logins,
     metrics::Metrics,
     pages::ReturnRule,
-    queue::{Cookies, LastPasses, Outage},
+    queue::{LastPasses, Outage},
     rate::Rates,
     token::KeyRing,
 };
@@ -40,6 +41,8 @@ pub(crate) struct Parts {
     /// brought one.
     pub(crate) logins: OnceLock<Arc<ArcSwap<Logins>>>,
     pub(crate) admin_key: KeyDigest,
+    /// None where no service is believed.
+    pub(crate) service_key: Option<KeyDigest>,
     pub(crate) sessions: Sessions,
     pub(crate) audit: Audit,
     pub(crate) histories: Histories,

@@ -8,7 +8,7 @@ use axum::{
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, openapi, pages, problems, queue};
+use crate::{admin, app::App, health, openapi, pages, problems, queue, service};
 
 /// With a service beside the rooms its page is at `/`, and that of the rooms at `/rooms`.
 pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
@@ -38,6 +38,10 @@ pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
             "/api/v1/admin/rooms/{room}/visitors/{userId}",
             get(admin::find).delete(admin::revoke),
         )
+        .route("/api/v1/service/rooms/{room}/verify", post(service::verify))
+        .route("/api/v1/service/rooms/{room}/tokens", post(service::join))
+        .route("/api/v1/service/rooms/{room}/keep", post(service::keep))
+        .route("/api/v1/service/rooms/{room}/finish", post(service::finish))
         .route("/problems/{code}", get(problems::problem))
         .route(home, get(pages::home))
         .route("/wait/{room}", get(pages::wait))

@@ -33,6 +33,6 @@ pub use crate::{
     },
     request_id::RequestId,
     server::{OpenConnections, Report, Server, listen},
-    service::{Observe, Verbatim},
+    service::{Observe, Verbatim, is_from_another_site},
     tasks::Tasks,
 };

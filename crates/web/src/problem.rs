@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 use http::{
     HeaderValue, StatusCode,
     header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER},
@@ -13,7 +10,7 @@ use http::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::RequestId;
+use crate::{RequestId, service::common_headers};
 
 /// The request is not one that this service understands.
 pub const INVALID_REQUEST: Kind = Kind {
@@ -95,7 +92,8 @@ pub struct FieldError {
 
 /// One occurrence of a [`Kind`].
 ///
-/// As a response it has no body yet: only the outermost service knows the request id, and writes it.
+/// As a response it has no body yet: only the outermost service knows the request id, and writes it. A layer that cannot
+/// rely on one answers with [`Problem::answer`].
 #[derive(Clone, Debug)]
 pub struct Problem {
     inner: Box<Inner>,
@@ -210,8 +208,22 @@ impl Problem {
         Value::Object(members)
     }
 
+    /// The whole answer, for a layer that may stand in a service without a [`Server`](crate::Server) around it. Where
+    /// there is one, it finds nothing to add: [`RequestId::of`] gave the id that it chose.
+    pub fn answer<B: From<String>>(self, request_id: &RequestId) -> http::Response<B> {
+        let mut response = http::Response::new(B::from(String::new()));
+        self.write_to(&mut response, request_id);
+        common_headers(response.headers_mut(), request_id);
+        response.extensions_mut().insert(self);
+        response
+    }
+
     /// Makes `response` say this problem, keeping headers that a handler has set.
-    pub(crate) fn write_to(&self, response: &mut Response, request_id: &RequestId) {
+    pub(crate) fn write_to<B: From<String>>(
+        &self,
+        response: &mut http::Response<B>,
+        request_id: &RequestId,
+    ) {
         let document = self.document(request_id.as_str()).to_string();
         *response.status_mut() = self.inner.status;
         let headers = response.headers_mut();
@@ -226,7 +238,7 @@ impl Problem {
         if self.inner.closing {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        *response.body_mut() = Body::from(document);
+        *response.body_mut() = B::from(document);
     }
 }
 

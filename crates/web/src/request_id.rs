@@ -27,6 +27,12 @@ impl RequestId {
         self.0.to_str().unwrap_or_default()
     }
 
+    /// The id of a request: the one that the [`Server`](crate::Server) around this service gave it, or chosen as it would.
+    pub fn of(head: &Parts) -> Self {
+        let given = head.extensions.get::<Self>().cloned();
+        given.unwrap_or_else(|| Self::choose(head.headers.get(X_REQUEST_ID)))
+    }
+
     /// The client's own id where it is harmless in a log line, else a new one.
     pub(crate) fn choose(offered: Option<&HeaderValue>) -> Self {
         match offered {

@@ -32,6 +32,7 @@ mod concerts;
 mod constraints;
 mod crowds;
 mod holds;
+mod http;
 mod interruptions;
 mod opening;
 mod outbox;

@@ -9,10 +9,11 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, HeaderValue, header::COOKIE};
 use ropeline_core::Timestamp;
+use ropeline_gate::Cookies;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-use crate::{app::KeyDigest, queue::Cookies, token::random};
+use crate::{app::KeyDigest, token::random};
 
 /// A night of sales, and no longer.
 const LIFE: Duration = Duration::from_secs(12 * 3_600);

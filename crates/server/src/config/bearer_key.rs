@@ -9,7 +9,7 @@ const LENGTH_MAX: usize = 256;
 /// Shorter than this can be guessed by trying.
 const LENGTH_SAFE: usize = 16;
 
-/// A secret that stands behind `Authorization: Bearer`: the admin key.
+/// A secret that stands behind `Authorization: Bearer`: the admin key, or the service key.
 ///
 /// It is never printed: not by `Debug`, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]

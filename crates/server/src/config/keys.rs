@@ -20,7 +20,7 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 17] = [
+pub(super) const FILE: [Key; 18] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
@@ -36,6 +36,7 @@ pub(super) const FILE: [Key; 17] = [
     key("cors_origins", r#"["https://www.example.com"]"#),
     key("token_ttl", r#""7d""#),
     key("admin_key_file", r#""/run/secrets/ropeline-admin-key""#),
+    key("service_key_file", r#""/run/secrets/ropeline-service-key""#),
     key("limits", ""),
     key("rate_limits", ""),
     key("log", ""),

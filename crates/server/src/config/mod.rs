@@ -87,6 +87,8 @@ pub struct Settings {
     pub cors_origins: Vec<String>,
     /// The operators' key; `None` means that the server makes one and keeps it in `data`.
     pub admin_key: Option<BearerKey>,
+    /// The key of services behind the gate; `None` means that none is believed.
+    pub service_key: Option<BearerKey>,
     /// How long a token may be shown after it was issued.
     pub token_ttl: Duration,
     /// How much one peer may ask.
@@ -182,6 +184,7 @@ impl Settings {
             return_hosts: Vec::new(),
             cors_origins: Vec::new(),
             admin_key: None,
+            service_key: None,
             token_ttl: Duration::ZERO,
             limits: Limits::default(),
             rate_limits: RateLimits::default(),
@@ -224,12 +227,15 @@ impl Settings {
         });
         file.set(&mut self.token_ttl, "token_ttl", duration_within(TOKEN_TTL));
         file.set(&mut self.admin_key, "admin_key_file", |v| {
-            let key_file = path(v)?;
             // A key that is not going to be used need not be there.
-            if overrides.have_admin_key() {
-                return Ok(None);
-            }
-            BearerKey::read(&key_file).map(Some)
+            let file = path(v)?;
+            let needed = !overrides.have_admin_key();
+            needed.then(|| BearerKey::read(&file)).transpose()
+        });
+        file.set(&mut self.service_key, "service_key_file", |v| {
+            let file = path(v)?;
+            let needed = !overrides.have_service_key();
+            needed.then(|| BearerKey::read(&file)).transpose()
         });
         limits::read(&mut file, &mut self.limits);
         rate_limits::read(&mut file, &mut self.rate_limits);

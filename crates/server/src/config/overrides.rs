@@ -1,6 +1,9 @@
 //! What the command line and the environment say.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Settings, StoreChoice,
@@ -27,6 +30,10 @@ pub struct Overrides {
     pub admin_key: Option<String>,
     /// A file that holds the operators' key; beaten by the key itself.
     pub admin_key_file: Option<PathBuf>,
+    /// The services' key.
+    pub service_key: Option<String>,
+    /// A file that holds the services' key; beaten by the key itself.
+    pub service_key_file: Option<PathBuf>,
 }
 
 /// How a setting is named outside the file.
@@ -39,6 +46,14 @@ struct Flag {
     names: &'static str,
 }
 
+/// How a key is given outside the file: by itself, or by the name of a file that holds it.
+#[derive(Debug, Clone, Copy)]
+struct KeyFlags {
+    key: &'static str,
+    names: &'static str,
+    file: Flag,
+}
+
 const LISTEN: Flag = Flag {
     key: "listen",
     typed: "--listen",
@@ -49,12 +64,24 @@ const STORE: Flag = Flag {
     typed: "--store",
     names: "--store (or ROPELINE_STORE)",
 };
-const ADMIN_KEY_FILE: Flag = Flag {
-    key: "admin_key_file",
-    typed: "--admin-key-file",
-    names: "--admin-key-file",
+const ADMIN_KEY: KeyFlags = KeyFlags {
+    key: "admin_key",
+    names: "--admin-key (or ROPELINE_ADMIN_KEY)",
+    file: Flag {
+        key: "admin_key_file",
+        typed: "--admin-key-file",
+        names: "--admin-key-file",
+    },
 };
-const ADMIN_KEY: &str = "--admin-key (or ROPELINE_ADMIN_KEY)";
+const SERVICE_KEY: KeyFlags = KeyFlags {
+    key: "service_key",
+    names: "--service-key (or ROPELINE_SERVICE_KEY)",
+    file: Flag {
+        key: "service_key_file",
+        typed: "--service-key-file",
+        names: "--service-key-file",
+    },
+};
 const CONFIG: &str = "--config (or ROPELINE_CONFIG)";
 
 impl Overrides {
@@ -70,12 +97,19 @@ impl Overrides {
             store: text(&self.store),
             admin_key: text(&self.admin_key),
             admin_key_file: path(&self.admin_key_file),
+            service_key: text(&self.service_key),
+            service_key_file: path(&self.service_key_file),
         }
     }
 
     /// Whether the operators' key is given, in whichever way.
     pub(super) fn have_admin_key(&self) -> bool {
         self.admin_key.is_some() || self.admin_key_file.is_some()
+    }
+
+    /// Whether the services' key is given, in whichever way.
+    pub(super) fn have_service_key(&self) -> bool {
+        self.service_key.is_some() || self.service_key_file.is_some()
     }
 
     /// Says that the settings file cannot be read.
@@ -117,16 +151,32 @@ impl Overrides {
             Some(Err(wrong)) => note(STORE, &wrong),
             None => {}
         }
-        match (&self.admin_key, &self.admin_key_file) {
-            (Some(key), _) => match BearerKey::parse(key) {
-                Ok(key) => settings.admin_key = Some(key),
-                Err(wrong) => problems.push(bad_key(wrong)),
-            },
-            (None, Some(file)) => match BearerKey::read(file) {
-                Ok(key) => settings.admin_key = Some(key),
-                Err(wrong) => note(ADMIN_KEY_FILE, &wrong),
-            },
-            (None, None) => {}
+        let Self {
+            admin_key,
+            admin_key_file,
+            service_key,
+            service_key_file,
+            ..
+        } = self;
+        for (slot, key, file, flags) in [
+            (
+                &mut settings.admin_key,
+                admin_key,
+                admin_key_file,
+                ADMIN_KEY,
+            ),
+            (
+                &mut settings.service_key,
+                service_key,
+                service_key_file,
+                SERVICE_KEY,
+            ),
+        ] {
+            match flags.read(key.as_deref(), file.as_deref()) {
+                Ok(Some(key)) => *slot = Some(key),
+                Ok(None) => {}
+                Err(problem) => problems.push(problem),
+            }
         }
     }
 }
@@ -147,12 +197,26 @@ impl Flag {
     }
 }
 
-fn bad_key(wrong: Wrong) -> Problem {
-    Problem {
-        origin: Origin::Flag(ADMIN_KEY),
-        key: "admin_key".into(),
-        wrong: wrong.what,
-        instead: "for example the output of: openssl rand -hex 24".into(),
+impl KeyFlags {
+    /// The key that is given, if one is.
+    fn read(self, key: Option<&str>, file: Option<&Path>) -> Result<Option<BearerKey>, Problem> {
+        match (key, file) {
+            (Some(key), _) => BearerKey::parse(key).map(Some).map_err(|w| self.bad_key(w)),
+            (None, Some(file)) => {
+                let read = BearerKey::read(file).map(Some);
+                read.map_err(|wrong| self.file.refuse(&wrong))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn bad_key(self, wrong: Wrong) -> Problem {
+        Problem {
+            origin: Origin::Flag(self.names),
+            key: self.key.into(),
+            wrong: wrong.what,
+            instead: "for example the output of: openssl rand -hex 24".into(),
+        }
     }
 }
 
@@ -165,6 +229,8 @@ impl fmt::Debug for Overrides {
             store,
             admin_key,
             admin_key_file,
+            service_key,
+            service_key_file,
         } = self;
         f.debug_struct("Overrides")
             .field("config", config)
@@ -173,6 +239,8 @@ impl fmt::Debug for Overrides {
             .field("store", &store.as_ref().map(|_| "…"))
             .field("admin_key", &admin_key.as_ref().map(|_| "…"))
             .field("admin_key_file", admin_key_file)
+            .field("service_key", &service_key.as_ref().map(|_| "…"))
+            .field("service_key_file", service_key_file)
             .finish()
     }
 }

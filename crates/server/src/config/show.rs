@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Settings {
-    /// The settings as TOML, with the operators' key and the store's password left out.
+    /// The settings as TOML, with the keys of operators and services and the store's password left out.
     pub fn to_toml(&self) -> String {
         let mut lines = self.file_lines();
         lines.extend(limits_lines(&self.limits));
@@ -43,6 +43,10 @@ impl Settings {
             None => {
                 "# The admin key is not given: it is made and kept in the data directory.".into()
             }
+        });
+        lines.push(match self.service_key {
+            Some(_) => "# The service key is given, and not shown.".into(),
+            None => "# The service key is not given: no service is believed.".into(),
         });
         lines
     }

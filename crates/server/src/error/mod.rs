@@ -130,7 +130,9 @@ impl ApiError {
             Self::KeyReused => {
                 "Use a new Idempotency-Key for each request that is not a repetition."
             }
-            Self::Unauthorized => "Send the admin key as `Authorization: Bearer <key>`.",
+            Self::Unauthorized => {
+                "Send the admin key, or to the service API the service key, as `Authorization: Bearer <key>`."
+            }
             Self::LoginRequired => {
                 "Log in at the site, and send its login token as `Authorization: Bearer <token>`."
             }

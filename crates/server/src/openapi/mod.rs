@@ -6,6 +6,7 @@
 mod operations;
 mod problems;
 mod route;
+mod service;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +33,7 @@ use utoipa::{
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use self::operations::operations;
-use crate::{admin, app::App, queue};
+use crate::{admin, app::App, queue, service as services};
 
 static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| written(&document(&[])));
 
@@ -100,6 +101,9 @@ fn components() -> ComponentsBuilder {
     let admin = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The admin key, printed at the first start."));
+    let service = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The service key, if the operator has set one."));
     let login = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("JWT")
@@ -111,10 +115,12 @@ fn components() -> ComponentsBuilder {
         .schema_from::<queue::EtaRange>()
         .schema_from::<queue::JoinRequest>()
         .schemas_from_iter(admin::schemas())
+        .schemas_from_iter(services::schemas())
         .schema("Problem", problems::schema())
         .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
         .security_scheme("login", SecurityScheme::Http(login.build()))
         .security_scheme("adminKey", SecurityScheme::Http(admin.build()))
+        .security_scheme("serviceKey", SecurityScheme::Http(service.build()))
 }
 
 /// The place view writes its token by itself, so the derived shape lacks it.

@@ -7,7 +7,10 @@ use utoipa::openapi::{
     ContentBuilder, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
 };
 
-use super::route::{Route, number, room, text};
+use super::{
+    route::{Route, number, room, text},
+    service::service,
+};
 use crate::error::{
     DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
     RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
@@ -27,6 +30,7 @@ pub(super) fn operations(problems: &[String]) -> Vec<Route> {
         rooms(),
         control(),
         visitors(),
+        service(),
         monitoring(problems),
     ];
     let all = all.into_iter().flatten();
@@ -271,7 +275,7 @@ fn in_room(route: Route) -> Route {
     admin(route).fails(&[&ROOM_NOT_FOUND, &INVALID_REQUEST])
 }
 
-fn described(what: &str) -> ResponseBuilder {
+pub(super) fn described(what: &str) -> ResponseBuilder {
     ResponseBuilder::new().description(what)
 }
 
@@ -303,7 +307,7 @@ fn gate_opens() -> ResponseBuilder {
         )
 }
 
-fn place() -> Value {
+pub(super) fn place() -> Value {
     json!({
         "token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "room": "main", "userId": "42", "ordinal": 1208,
         "status": "WAITING", "position": 8, "ahead": 7, "behind": 120, "etaSeconds": 35,

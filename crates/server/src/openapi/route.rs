@@ -44,6 +44,7 @@ impl Route {
         let tag = match path.split('/').nth(3) {
             Some("queue") => "queue",
             Some("admin") => "admin",
+            Some("service") => "service",
             _ => "operations",
         };
         let operation = OperationBuilder::new()

@@ -27,7 +27,7 @@ fn operations_routed() -> BTreeSet<String> {
     let routes = text.split(".route(\"").skip(1).flat_map(|rest| {
         let (path, rest) = rest.split_once('"').unwrap();
         let methods = rest.split(".route(").next().unwrap();
-        let all = ["get", "post", "patch", "delete"]
+        let all = ["get", "post", "put", "patch", "delete"]
             .into_iter()
             .filter(move |method| {
                 methods.contains(&format!(",{method}("))

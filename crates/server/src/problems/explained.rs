@@ -66,12 +66,12 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &UNAUTHORIZED,
-        "The admin key is missing or wrong.",
+        "The key is missing or wrong: that of operators for the admin API, that of services for the service API.",
         "Send it as Authorization: Bearer, followed by the key.",
     ),
     Explained::new(
         &RATE_LIMITED,
-        "The address of the request has asked too often: joins, requests of operators, or wrong admin keys.",
+        "The address of the request has asked too often: joins, requests of operators, or wrong keys.",
         "Try again after the seconds in Retry-After. If all visitors have one address here, the \
          operator has to name the proxy in trusted_proxies.",
     ),

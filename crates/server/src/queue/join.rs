@@ -15,6 +15,7 @@ use ropeline_core::{
     Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, Live, Ordinal, RoomId, Standing, UserId,
     Visitor,
 };
+use ropeline_gate::header_token;
 use ropeline_store::Seen;
 use ropeline_web::Json;
 use serde::{Deserialize, Deserializer, de};
@@ -27,7 +28,7 @@ use utoipa::{
 use super::{
     bearer,
     caller::Caller,
-    credentials::{header_token, verified},
+    credentials::verified,
     place::{Place, PlaceView},
 };
 use crate::{

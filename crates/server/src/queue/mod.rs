@@ -10,7 +10,7 @@ mod place;
 mod status;
 mod verify;
 
-pub(crate) use credentials::{Asking, Cookies, header_token};
+pub(crate) use credentials::Asking;
 pub(crate) use join::{
     Holding, JoinHeaders, JoinRequest, hold, hold_for, join, user_id, user_id_schema,
 };

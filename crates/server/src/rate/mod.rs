@@ -1,4 +1,4 @@
-//! How much one address may ask of what is dear: joins, and the operators' key.
+//! How much one address may ask of what is dear: joins, and guesses at the keys of operators and services.
 
 mod meter;
 
@@ -21,7 +21,7 @@ pub struct RateLimits {
     pub joins_per_minute: u32,
     /// Requests to the admin API.
     pub admin_per_minute: u32,
-    /// Wrong admin keys.
+    /// Wrong admin keys, and likewise wrong service keys.
     pub admin_failures_per_minute: u32,
 }
 
@@ -30,8 +30,9 @@ pub struct RateLimits {
 pub(crate) struct Rates {
     joins: Meter<Block>,
     admin: Meter<Block>,
-    failures: Meter<Block>,
-    failures_of_all: Meter<()>,
+    admin_keys: Guesses,
+    /// Counted apart, so that a service with a wrong key keeps no operator out who has its address.
+    service_keys: Guesses,
 }
 
 impl Rates {
@@ -44,8 +45,8 @@ impl Rates {
         Self {
             joins: Meter::new(joins_per_minute, ADDRESSES_MAX),
             admin: Meter::new(admin_per_minute, ADDRESSES_MAX),
-            failures: Meter::new(failures, ADDRESSES_MAX),
-            failures_of_all: Meter::new(failures.saturating_mul(FAILURES_FACTOR), 1),
+            admin_keys: Guesses::new("admin", failures),
+            service_keys: Guesses::new("service", failures),
         }
     }
 
@@ -62,24 +63,60 @@ impl Rates {
     /// Counts a request to the admin API, before its key is looked at. An address that has shown too many
     /// wrong keys is refused whatever it shows, so that it cannot go on guessing.
     pub(crate) fn admin(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
-        let block = Block::of(client.address);
-        self.failures.check(&block, now)?;
-        self.admin.take(block, now)?;
+        self.admin_keys.check(client, now)?;
+        self.admin.take(Block::of(client.address), now)?;
         Ok(())
     }
 
     /// Counts a wrong admin key, and says what to answer it with.
-    ///
+    pub(crate) fn admin_failed(&self, client: Client, now: Timestamp) -> ApiError {
+        self.admin_keys.wrong(client, now)
+    }
+
+    /// Refuses an address that has shown too many wrong service keys, whatever it shows now. Nothing else is counted.
+    pub(crate) fn service(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
+        self.service_keys.check(client, now)
+    }
+
+    /// Counts a wrong service key, and says what to answer it with.
+    pub(crate) fn service_failed(&self, client: Client, now: Timestamp) -> ApiError {
+        self.service_keys.wrong(client, now)
+    }
+}
+
+/// Wrong keys of one kind.
+#[derive(Debug)]
+struct Guesses {
+    what: &'static str,
+    of_one: Meter<Block>,
+    of_all: Meter<()>,
+}
+
+impl Guesses {
+    fn new(what: &'static str, per_minute: u32) -> Self {
+        Self {
+            what,
+            of_one: Meter::new(per_minute, ADDRESSES_MAX),
+            of_all: Meter::new(per_minute.saturating_mul(FAILURES_FACTOR), 1),
+        }
+    }
+
+    fn check(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
+        let checked = self.of_one.check(&Block::of(client.address), now);
+        checked.map_err(ApiError::from)
+    }
+
     /// The wrong keys of all addresses together are counted here only, after the comparison: however many
     /// others guess, they keep out nobody who has the key.
-    pub(crate) fn admin_failed(&self, client: Client, now: Timestamp) -> ApiError {
+    fn wrong(&self, client: Client, now: Timestamp) -> ApiError {
         let block = Block::of(client.address);
-        let alone = self.failures.take(block, now);
-        let together = self.failures_of_all.take((), now);
-        if alone.is_ok() && self.failures.check(&block, now).is_err() {
+        let alone = self.of_one.take(block, now);
+        let together = self.of_all.take((), now);
+        if alone.is_ok() && self.of_one.check(&block, now).is_err() {
             tracing::warn!(
                 client.address = %client.address,
-                "too many wrong admin keys: this address has to wait before it may try again"
+                "too many wrong {} keys: this address has to wait before it may try again",
+                self.what
             );
         }
         match alone.and(together) {

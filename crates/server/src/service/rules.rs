@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_core::{Holder, RoomId, UserId};
+use ropeline_core::{Holder, Ordinal, RoomId, UserId};
 
 use crate::{
     app::App,
@@ -12,6 +12,10 @@ use crate::{
 
 /// Longer than any business inside; beyond it a mistake in units would give passes that never end.
 pub(super) const BUSINESS_MAX: Duration = Duration::from_secs(24 * 3_600);
+
+/// A store keeps how a place ended as a bit, and has no more bits than this. Tokens are signed, but what a service says
+/// may be anything.
+const ORDINAL_MAX: Ordinal = Ordinal(u32::MAX as u64);
 
 /// Judges a token at the gate of a room, and renews the pass of one who is inside. A room that is not there is said
 /// to be so before the token is looked at: the service has its name from a setting.
@@ -40,6 +44,7 @@ pub(super) async fn keep(
     holder: Holder,
     business: Duration,
 ) -> Result<(), ApiError> {
+    check(&holder)?;
     if business > BUSINESS_MAX {
         return Err(ApiError::Field {
             field: "milliseconds",
@@ -52,6 +57,17 @@ pub(super) async fn keep(
 
 /// Ends a pass whose holder is done; of one that has ended there is nothing to do.
 pub(super) async fn finish(app: &App, room: &RoomId, holder: Holder) -> Result<(), ApiError> {
+    check(&holder)?;
     app.store.finish(room, holder).await?;
     Ok(())
+}
+
+fn check(holder: &Holder) -> Result<(), ApiError> {
+    if (Ordinal(1)..=ORDINAL_MAX).contains(&holder.ordinal) {
+        return Ok(());
+    }
+    Err(ApiError::Field {
+        field: "ordinal",
+        message: format!("must be 1 to {ORDINAL_MAX}"),
+    })
 }

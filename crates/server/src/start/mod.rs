@@ -15,7 +15,7 @@ use std::{
 };
 
 use axum::Router;
-use ropeline_gate::Gatekeeper;
+use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
 use ropeline_web::{Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
@@ -32,13 +32,13 @@ use self::{
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
-    app::{App, Parts},
+    app::{App, KeyDigest, Parts},
     beside::Beside,
     config::{PublicUrl, Settings, StoreChoice},
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
-    queue::{Cookies, LastPasses, Outage},
+    queue::{LastPasses, Outage},
     rate::Rates,
     router::{cors, router},
     service::InProcess,
@@ -115,6 +115,7 @@ impl Ready {
             logins: logins.map_or_else(OnceLock::new, OnceLock::from),
             sessions: Sessions::new(&admin_key, cookies),
             admin_key,
+            service_key: service_key(&settings),
             audit: audit(&settings.data)?,
             histories: Histories::default(),
             shipped_policy: Settings::shipped_policy(),
@@ -235,6 +236,11 @@ impl Ready {
         app.store.close().await;
         report
     }
+}
+
+fn service_key(settings: &Settings) -> Option<KeyDigest> {
+    let key = settings.service_key.as_ref()?;
+    Some(KeyDigest::of(key.reveal()))
 }
 
 fn audit(directory: &Path) -> Result<Audit, StartError> {

@@ -3,8 +3,9 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use ropeline_core::RoomId;
+use ropeline_gate::Gatekeeper;
 use ropeline_server::{
-    Ready,
+    Beside, Ready,
     config::{Overrides, Settings},
 };
 use ropeline_store::Store;
@@ -23,6 +24,7 @@ pub(crate) const TOKENS: &str = "/api/v1/queue/tokens";
 pub(crate) const STATUS: &str = "/api/v1/queue/status";
 pub(crate) const VERIFY: &str = "/api/v1/queue/verify";
 pub(crate) const ADMIN_KEY: &str = "the-admin-key-of-these-tests";
+pub(crate) const SERVICE_KEY: &str = "the-service-key-of-these-tests";
 
 /// A server with a clock that only the test moves. It stops when it is dropped.
 pub(crate) struct TestApp {
@@ -30,6 +32,7 @@ pub(crate) struct TestApp {
     pub(crate) clock: Arc<ManualClock>,
     client: Client,
     store: Option<Arc<dyn Store>>,
+    gatekeeper: Option<Arc<dyn Gatekeeper>>,
     stop: CancellationToken,
     served: Option<JoinHandle<Report>>,
     runtime: Option<Runtime>,
@@ -39,24 +42,45 @@ pub(crate) struct TestApp {
 impl TestApp {
     /// A server with the settings of a `ropeline.toml`.
     pub(crate) fn with(config: &str) -> Self {
-        let data = tempfile::tempdir().unwrap();
-        std::fs::write(data.path().join("test.toml"), config).unwrap();
-        Self::start(data, Arc::new(ManualClock::at(START)))
+        Self::begin(config, Some(SERVICE_KEY), |ready| ready)
+    }
+
+    /// As [`TestApp::with`], where no service is believed.
+    pub(crate) fn without_service_key(config: &str) -> Self {
+        Self::begin(config, None, |ready| ready)
+    }
+
+    /// As [`TestApp::with`], with a service beside the rooms.
+    pub(crate) fn beside(config: &str, service: Beside) -> Self {
+        Self::begin(config, Some(SERVICE_KEY), |ready| ready.beside(service))
     }
 
     /// The same server after a stop and a start, on another port.
     pub(crate) fn restarted(mut self) -> Self {
         self.stop();
         let data = std::mem::replace(&mut self.data, tempfile::tempdir().unwrap());
-        Self::start(data, Arc::clone(&self.clock))
+        let clock = Arc::clone(&self.clock);
+        Self::start(data, clock, Some(SERVICE_KEY), |ready| ready)
     }
 
-    fn start(data: TempDir, clock: Arc<ManualClock>) -> Self {
+    fn begin(config: &str, service_key: Option<&str>, dress: impl FnOnce(Ready) -> Ready) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        std::fs::write(data.path().join("test.toml"), config).unwrap();
+        Self::start(data, Arc::new(ManualClock::at(START)), service_key, dress)
+    }
+
+    fn start(
+        data: TempDir,
+        clock: Arc<ManualClock>,
+        service_key: Option<&str>,
+        dress: impl FnOnce(Ready) -> Ready,
+    ) -> Self {
         let overrides = Overrides {
             config: Some(data.path().join("test.toml")),
             listen: Some("127.0.0.1:0".into()),
             data: Some(data.path().join("data")),
             admin_key: Some(ADMIN_KEY.into()),
+            service_key: service_key.map(str::to_owned),
             ..Overrides::default()
         };
         let settings = Settings::load(&overrides).unwrap();
@@ -64,8 +88,9 @@ impl TestApp {
         let ready = runtime
             .block_on(Ready::prepare(settings, Arc::clone(&clock) as _))
             .unwrap();
+        let ready = dress(ready);
         let address = ready.started().address;
-        let store = ready.store();
+        let (store, gatekeeper) = (ready.store(), ready.gatekeeper());
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let served = runtime.spawn(ready.serve(async move { stopped.cancelled().await }));
@@ -75,6 +100,7 @@ impl TestApp {
             clock,
             client,
             store: Some(store),
+            gatekeeper: Some(gatekeeper),
             stop,
             served: Some(served),
             runtime: Some(runtime),
@@ -85,11 +111,29 @@ impl TestApp {
     fn stop(&mut self) {
         self.stop.cancel();
         self.store = None;
+        self.gatekeeper = None;
         let (runtime, served) = (self.runtime.take(), self.served.take());
         if let (Some(runtime), Some(served)) = (runtime, served) {
             runtime.block_on(served).ok();
             runtime.shutdown_timeout(Duration::from_secs(5));
         }
+    }
+
+    /// Whom a service of the same process asks.
+    pub(crate) fn gatekeeper(&self) -> Arc<dyn Gatekeeper> {
+        Arc::clone(self.gatekeeper.as_ref().unwrap())
+    }
+
+    /// Waits for what a service of the same process asks.
+    pub(crate) fn run<F: Future>(&self, asked: F) -> F::Output {
+        self.runtime.as_ref().unwrap().block_on(asked)
+    }
+
+    /// Stops answering, while the process goes on.
+    pub(crate) fn stop_serving(&mut self) {
+        self.stop.cancel();
+        let served = self.served.take().unwrap();
+        self.run(served).unwrap();
     }
 
     /// A room that admits one at once and the next a tick of 10 s later; passes of 60 s.

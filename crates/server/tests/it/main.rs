@@ -5,6 +5,7 @@
 mod admin;
 mod app;
 mod bad_input;
+mod beside;
 mod cross_site;
 mod crowd;
 mod gate;
@@ -18,5 +19,6 @@ mod pages;
 mod place;
 mod problems;
 mod rate;
+mod service;
 mod settings;
 mod site;

@@ -13,20 +13,25 @@ use crate::{CROSS_SITE, Problem};
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Refuses what changes something and comes from a page of a site that is not among `origins`.
-///
-/// Programs that are not browsers send neither of the two headers, and pass.
 pub(super) fn check<B>(request: &Request<B>, origins: &[String]) -> Result<(), Problem> {
-    if matches!(
-        *request.method(),
-        Method::GET | Method::HEAD | Method::OPTIONS
-    ) {
+    if !is_from_another_site(request.method(), request.headers(), origins) {
         return Ok(());
     }
-    let headers = request.headers();
+    let detail = "A page of another site sent this. Its origin may be listed in `cors_origins`.";
+    Err(Problem::new(&CROSS_SITE, detail))
+}
+
+/// Whether a request would change something and a browser sent it for a page of a site that is not among `origins`.
+///
+/// Programs that are not browsers send neither of the two headers that tell.
+pub fn is_from_another_site(method: &Method, headers: &HeaderMap, origins: &[String]) -> bool {
+    if matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        return false;
+    }
     let origin = headers.get(ORIGIN);
     let listed = |origin: &HeaderValue| origins.iter().any(|known| origin == known.as_str());
     if origin.is_some_and(listed) {
-        return Ok(());
+        return false;
     }
     let mut sites = headers.get_all(SEC_FETCH_SITE).iter().peekable();
     let ours = if sites.peek().is_some() {
@@ -35,11 +40,7 @@ pub(super) fn check<B>(request: &Request<B>, origins: &[String]) -> Result<(), P
         // Browsers that are old, or see us over plain http, tell only where the page is from.
         origin.is_none_or(|origin| is_own(origin, headers))
     };
-    if ours {
-        return Ok(());
-    }
-    let detail = "A page of another site sent this. Its origin may be listed in `cors_origins`.";
-    Err(Problem::new(&CROSS_SITE, detail))
+    !ours
 }
 
 /// Whether a page of this origin was served under the host that the request was sent to.

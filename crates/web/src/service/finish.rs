@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::{
-    HeaderName, HeaderValue, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
 };
 
@@ -31,13 +31,17 @@ pub(crate) fn finish(mut response: Response, id: &RequestId) -> Response {
     if let Some(problem) = problem_of(&mut response) {
         problem.write_to(&mut response, id);
     }
-    let headers = response.headers_mut();
+    common_headers(response.headers_mut(), id);
+    response
+}
+
+/// The headers that every answer has, unless a handler has set them otherwise.
+pub(crate) fn common_headers(headers: &mut HeaderMap, id: &RequestId) {
     headers.reserve(SECURITY.len() + 1);
     headers.insert(X_REQUEST_ID, id.to_header());
     for (name, value) in SECURITY {
         headers.entry(name).or_insert(value);
     }
-    response
 }
 
 fn problem_of(response: &mut Response) -> Option<Problem> {

@@ -18,12 +18,12 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 use tower::Service as _;
 
-pub use self::finish::Verbatim;
 pub(crate) use self::{
     answering::Answering,
     body::{BodyError, RequestBody},
-    finish::finish,
+    finish::{common_headers, finish},
 };
+pub use self::{cross_site::is_from_another_site, finish::Verbatim};
 use crate::{Limits, Problem, RequestId, request_id::X_REQUEST_ID};
 
 /// Told of every answer, for metrics. Called on the request's path, so it has to be cheap.

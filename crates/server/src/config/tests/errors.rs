@@ -125,6 +125,11 @@ fn each_wrong_value_of_the_file_is_told_why() {
             "/nowhere cannot be read: No such file or directory (os error 2)",
         ),
         (
+            "service_key_file = '/nowhere'",
+            "service_key_file",
+            "/nowhere cannot be read: No such file or directory (os error 2)",
+        ),
+        (
             "trusted_proxies = '10.0.0.1'",
             "trusted_proxies",
             "must be a list in brackets, not text",
@@ -269,7 +274,7 @@ pub(super) fn told(text: &str, key: &str, wrong: &str) {
 
 #[test]
 fn settings_of_later_versions_are_not_settings_yet() {
-    for key in ["database", "admin_key"] {
+    for key in ["database", "admin_key", "service_key"] {
         let errors = errors(&format!("{key} = 'x'"));
         assert_eq!(errors.problems()[0].key, key);
         assert_eq!(errors.problems()[0].wrong, "is not a setting");
@@ -305,12 +310,14 @@ fn a_key_written_twice_is_an_error() {
 }
 
 #[test]
-fn a_wrong_key_of_the_admin_is_not_repeated() {
+fn a_wrong_key_is_not_repeated() {
     let flags = Overrides {
         admin_key: Some("two words".into()),
+        service_key: Some("two words".into()),
         ..Overrides::default()
     };
     let errors = Settings::from_text("", &flags).unwrap_err().to_string();
     assert!(errors.contains("--admin-key (or ROPELINE_ADMIN_KEY)"));
+    assert!(errors.contains("--service-key (or ROPELINE_SERVICE_KEY)"));
     assert!(!errors.contains("two words"));
 }

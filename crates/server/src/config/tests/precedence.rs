@@ -25,6 +25,8 @@ fn an_empty_variable_counts_as_absent() {
         store: Some(String::new()),
         admin_key: Some(String::new()),
         admin_key_file: Some(PathBuf::new()),
+        service_key: Some(String::new()),
+        service_key_file: Some(PathBuf::new()),
     };
     let settings = Settings::from_text("", &empty).unwrap();
     assert_eq!(settings, Settings::shipped());
@@ -55,6 +57,32 @@ fn the_admin_key_comes_from_its_file_unless_a_flag_gives_it() {
         key("admin_key_file = '/nowhere'", &by_flag),
         "from-the-flag"
     );
+}
+
+#[test]
+fn the_service_key_comes_from_its_file_unless_a_flag_gives_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let key_file = directory.path().join("key");
+    fs::write(&key_file, "from-the-file\n").unwrap();
+    let file = format!("service_key_file = '{}'", key_file.display());
+    let key = |file: &str, flags: &Overrides| {
+        let settings = Settings::from_text(file, flags).unwrap();
+        settings.service_key.map(|key| key.reveal().to_owned())
+    };
+    let by_flag = Overrides {
+        service_key: Some("from-the-flag".into()),
+        ..Overrides::default()
+    };
+    let by_file = Overrides {
+        service_key_file: Some(key_file),
+        ..Overrides::default()
+    };
+    assert_eq!(key("", &Overrides::default()), None);
+    let [from_file, from_flag] = ["file", "flag"].map(|from| Some(format!("from-the-{from}")));
+    assert_eq!(key(&file, &Overrides::default()), from_file);
+    assert_eq!(key("", &by_file), from_file);
+    assert_eq!(key(&file, &by_flag), from_flag);
+    assert_eq!(key("service_key_file = '/nowhere'", &by_flag), from_flag);
 }
 
 #[test]
@@ -101,6 +129,7 @@ fn the_unnamed_file_need_not_exist() {
 fn a_secret_is_not_in_the_debug_output() {
     let flags = Overrides {
         admin_key: Some("hunter2-hunter2".into()),
+        service_key: Some("hunter2-service".into()),
         store: Some("redis://ann:hunter2@cache".into()),
         ..Overrides::default()
     };

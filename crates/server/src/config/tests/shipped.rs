@@ -14,6 +14,7 @@ fn the_shipped_values_are_the_documented_ones() {
     assert!(settings.return_hosts.is_empty());
     assert!(settings.cors_origins.is_empty());
     assert_eq!(settings.admin_key, None);
+    assert_eq!(settings.service_key, None);
     assert_eq!(settings.token_ttl, Duration::from_secs(7 * 86_400));
     assert_eq!(settings.limits, Limits::default());
     assert!(settings.trusted_proxies.networks().is_empty());
@@ -80,7 +81,13 @@ fn the_shipped_file_sets_all_that_has_a_default() {
     };
     assert_eq!(
         missing(&table, &keys::FILE),
-        ["durability", "lease_max", "public_url", "admin_key_file"]
+        [
+            "durability",
+            "lease_max",
+            "public_url",
+            "admin_key_file",
+            "service_key_file"
+        ]
     );
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
     assert!(missing(at(&["rate_limits"]), &keys::RATE_LIMITS).is_empty());

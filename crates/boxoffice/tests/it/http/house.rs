@@ -1,0 +1,332 @@
+//! A concert house of the test's own: a box office and the waiting room before it.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{Router, body::Body, response::Response};
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use ropeline_boxoffice::{
+    SeatId, UserId,
+    http::{CookieScope, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service},
+};
+use ropeline_core::{Clock, RoomId, Timestamp};
+use ropeline_server::{
+    Ready,
+    config::{Overrides, Settings},
+};
+use ropeline_testing::{ManualClock, login::LoginKey};
+use ropeline_web::{Problem, Tasks};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use super::switch::Switch;
+use crate::given::{Given, NOW, PRICE};
+
+pub(crate) const ADMIN_KEY: &str = "the-admin-key-of-these-tests";
+pub(crate) const SECRET: [u8; 32] = *b"thirty-two bytes that sign login";
+
+/// Room for everybody, and passes of five minutes.
+const WIDE: &str = "[rooms.main]\nactive_max = 100000\npresence_ttl = \"0s\"\npass_max = \"0s\"\n";
+
+/// A box office before a room, with a clock that only the test moves.
+pub(crate) struct House {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) room: Arc<Switch>,
+    pub(crate) service: Service,
+    router: Router,
+    ready: Ready,
+    _data: TempDir,
+}
+
+/// Somebody who has logged in.
+#[derive(Debug, Clone)]
+pub(crate) struct Person {
+    pub(crate) id: UserId,
+    pub(crate) login: String,
+}
+
+impl House {
+    /// A house with a room that takes everybody.
+    pub(crate) async fn wide(given: &Given) -> Self {
+        Self::with(given, WIDE).await
+    }
+
+    /// A house whose room lets so many in at once.
+    pub(crate) async fn for_so_many(given: &Given, active_max: u32) -> Self {
+        let room = WIDE.replace("100000", &active_max.to_string());
+        Self::with(given, &room).await
+    }
+
+    /// A house with the rooms of a `ropeline.toml`.
+    pub(crate) async fn with(given: &Given, config: &str) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        std::fs::write(data.path().join("test.toml"), config).unwrap();
+        let overrides = Overrides {
+            config: Some(data.path().join("test.toml")),
+            listen: Some("127.0.0.1:0".into()),
+            data: Some(data.path().join("data")),
+            admin_key: Some(ADMIN_KEY.into()),
+            ..Overrides::default()
+        };
+        let clock = Arc::new(ManualClock::at(NOW));
+        let settings = Settings::load(&overrides).unwrap();
+        let ready = Ready::prepare(settings, Arc::clone(&clock) as _).await;
+        let ready = ready.unwrap();
+        let room = Arc::new(Switch::before(ready.gatekeeper()));
+        let service = Service::new(Parts {
+            office: given.office.clone(),
+            gatekeeper: Arc::clone(&room) as _,
+            room: RoomId::main(),
+            logins: Logins::with_secret(&SECRET),
+            operators: Operators::by_key(ready.admin_key()),
+            clock: Arc::clone(&clock) as _,
+            cookies: CookieScope::Plain,
+        });
+        Self {
+            clock,
+            room,
+            router: service.router(),
+            service,
+            ready,
+            _data: data,
+        }
+    }
+
+    /// The workers, until they are dropped.
+    pub(crate) fn at_work(&self) -> AtWork {
+        let tasks = Tasks::new();
+        self.service.run(&tasks);
+        AtWork(tasks)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Moves the clock and makes sure that what is due in the room has happened.
+    pub(crate) async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.settle().await;
+    }
+
+    async fn settle(&self) {
+        self.ready.store().settle(&RoomId::main()).await.unwrap();
+    }
+
+    pub(crate) fn ask(&self, method: Method, path: impl Into<String>) -> Ask {
+        Ask {
+            router: self.router.clone(),
+            request: Request::builder().method(method).uri(path.into()),
+            body: None,
+        }
+    }
+
+    pub(crate) fn get(&self, path: impl Into<String>) -> Ask {
+        self.ask(Method::GET, path)
+    }
+
+    pub(crate) fn post(&self, path: impl Into<String>) -> Ask {
+        self.ask(Method::POST, path)
+    }
+
+    /// Somebody new.
+    pub(crate) async fn person(&self) -> Person {
+        let made = self.post("/user").json(&json!({"name": "Kim"})).await;
+        assert_eq!(made.status, StatusCode::CREATED);
+        let id = made.body["userId"].as_i64().unwrap();
+        let login = made.body["accessToken"].as_str().unwrap().to_owned();
+        let id = UserId(id);
+        Person { id, login }
+    }
+
+    /// Somebody new with the price of so many seats.
+    pub(crate) async fn person_with_price_of(&self, seats: i64) -> Person {
+        let person = self.person().await;
+        let charged = self
+            .charge(&person, &json!({"amount": PRICE * seats}))
+            .await;
+        assert_eq!(charged.status, StatusCode::OK);
+        person
+    }
+
+    pub(crate) fn charge(&self, person: &Person, body: &Value) -> Ask {
+        let path = format!("/user/charge/{}/point", person.id);
+        self.ask(Method::PATCH, path).login(person).json(body)
+    }
+
+    pub(crate) async fn balance(&self, person: &Person) -> i64 {
+        let points = self
+            .get(format!("/user/{}/point", person.id))
+            .login(person)
+            .await;
+        assert_eq!(points.status, StatusCode::OK);
+        points.body["balance"].as_i64().unwrap()
+    }
+
+    /// Joins the line, or comes back to it.
+    pub(crate) async fn ticket(&self, person: &Person) -> Value {
+        let path = format!("/user/{}/token/generate", person.id);
+        let answer = self.get(path).login(person).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        answer.body
+    }
+
+    pub(crate) async fn token(&self, person: &Person) -> String {
+        let ticket = self.ticket(person).await;
+        ticket["token"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn reserve(&self, seat: SeatId, token: &str) -> Ask {
+        self.post(format!("/concert/{seat}/reservation"))
+            .token(token)
+    }
+
+    /// A seat held by somebody who is let in for it.
+    pub(crate) async fn held(&self, person: &Person, seat: SeatId) -> i64 {
+        let token = self.token(person).await;
+        let held = self.reserve(seat, &token).await;
+        assert_eq!(held.status, StatusCode::CREATED, "{}", held.body);
+        held.body["reservationId"].as_i64().unwrap()
+    }
+
+    pub(crate) fn pay(&self, person: &Person, reservation: i64) -> Ask {
+        let path = format!("/user-concert/payment/{}/{reservation}", person.id);
+        self.post(path).login(person)
+    }
+
+    pub(crate) fn give_up(&self, person: &Person, reservation: i64) -> Ask {
+        let path = format!("/reservation/{reservation}");
+        self.ask(Method::DELETE, path).login(person)
+    }
+
+    /// Whether the gate lets a token through, or the code of why not.
+    pub(crate) async fn gate(&self, token: &str) -> String {
+        let answer = self.get("/concert/dates").token(token).await;
+        match answer.status {
+            StatusCode::OK => "inside".to_owned(),
+            _ => answer.code(),
+        }
+    }
+}
+
+/// Workers who stop when the test ends.
+pub(crate) struct AtWork(Tasks);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Person {
+    /// One of a crowd who was not made over HTTP, logged in by a key of the test's own.
+    pub(crate) fn known_as(id: UserId) -> Self {
+        let login = login(&json!({"sub": id.to_string()}));
+        Self { id, login }
+    }
+}
+
+/// A login as the box office signs them, but for what is given.
+pub(crate) fn login(other: &Value) -> String {
+    let mut claims = json!({"iss": LOGIN_ISSUER, "aud": LOGIN_AUDIENCE, "sub": "1",
+        "iat": NOW.0 / 1_000, "exp": NOW.0 / 1_000 + 43_200});
+    for (name, value) in other.as_object().unwrap() {
+        claims[name] = value.clone();
+    }
+    LoginKey::hs256(&SECRET).login(&claims)
+}
+
+/// A request in the making; awaited, it is sent.
+pub(crate) struct Ask {
+    router: Router,
+    request: http::request::Builder,
+    body: Option<String>,
+}
+
+impl Ask {
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    pub(crate) fn login(self, person: &Person) -> Self {
+        self.bearer(&person.login)
+    }
+
+    pub(crate) fn bearer(self, text: &str) -> Self {
+        self.header("Authorization", &format!("Bearer {text}"))
+    }
+
+    pub(crate) fn token(self, token: &str) -> Self {
+        self.header("X-Queue-Token", token)
+    }
+
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("Idempotency-Key", key)
+    }
+
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.text(&body.to_string())
+    }
+
+    /// A body that no JSON value can hold.
+    pub(crate) fn text(mut self, body: &str) -> Self {
+        self.body = Some(body.to_owned());
+        self.header("Content-Type", "application/json")
+    }
+
+    async fn send(self) -> Answer {
+        let body = self.body.map_or_else(Body::empty, Body::from);
+        let request = self.request.body(body).unwrap();
+        Answer::read(self.router.oneshot(request).await.unwrap()).await
+    }
+}
+
+impl IntoFuture for Ask {
+    type Output = Answer;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    /// A problem has no body before the outermost service has written it.
+    async fn read(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let body = match parts.extensions.get::<Problem>() {
+            Some(problem) => problem.document("test"),
+            None => serde_json::from_slice(&bytes).unwrap_or_default(),
+        };
+        Self {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        }
+    }
+
+    pub(crate) fn code(&self) -> String {
+        self.body["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Status and code of a problem.
+    pub(crate) fn problem(&self) -> (u16, String) {
+        (self.status.as_u16(), self.code())
+    }
+}
+
+/// As [`Answer::problem`] says it.
+pub(crate) fn problem(status: u16, code: &str) -> (u16, String) {
+    (status, code.to_owned())
+}

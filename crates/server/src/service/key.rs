@@ -1,0 +1,27 @@
+//! Which services are believed.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use crate::{app::App, client::Client, error::ApiError, queue::bearer};
+
+/// Proof that the caller has the service key.
+#[derive(Debug)]
+pub(crate) struct Service;
+
+impl FromRequestParts<App> for Service {
+    type Rejection = ApiError;
+
+    /// A service speaks for all of its visitors, so with the right key it may ask as often as it likes.
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (client, now) = (Client::of(parts, app), app.now());
+        app.rates.service(client, now)?;
+        let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
+        let right = app.service_key.as_ref();
+        if right.is_some_and(|right| right.matches(&key)) {
+            Ok(Self)
+        } else {
+            Err(app.rates.service_failed(client, now))
+        }
+    }
+}
