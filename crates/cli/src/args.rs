@@ -89,6 +89,19 @@ pub(crate) struct SettingsArgs {
     )]
     store: Option<String>,
 
+    /// Where the box office keeps its books: sqlite:FILE or postgres:// [default: a file in the data directory]
+    ///
+    /// Other users of this machine can read the flag, and a password in it, in the list of
+    /// processes; they cannot read the variable or the settings file.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "ROPELINE_DATABASE",
+        global = true,
+        hide_env_values = true
+    )]
+    database: Option<String>,
+
     /// Settings file [default: ropeline.toml if there is one]
     #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG", global = true, value_parser = path())]
     config: Option<PathBuf>,
@@ -145,6 +158,7 @@ impl SettingsArgs {
             listen: self.listen,
             data: self.data,
             store: self.store,
+            database: self.database,
             admin_key: self.admin_key,
             admin_key_file: self.admin_key_file,
             service_key: self.service_key,

@@ -83,7 +83,16 @@ impl View {
         issued - head - self.gone.count(head + 1..issued + 1)
     }
 
-    /// The state in the word that visitors are shown. A pause is what they would want to know first.
+    /// The state in the word that visitors are shown: where nothing is left to sell, they would want to know that of an
+    /// open room.
+    pub fn word_for_visitors(&self) -> &'static str {
+        match self.state_word() {
+            "OPEN" if self.header.stock == Some(0) => "SOLD_OUT",
+            word => word,
+        }
+    }
+
+    /// The state in one word. A pause is what everybody would want to know first.
     pub fn state_word(&self) -> &'static str {
         match self.header.state {
             _ if self.header.paused => "PAUSED",

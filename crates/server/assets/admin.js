@@ -64,7 +64,7 @@ function set(into, of, text) {
   into.querySelector(`[data-of="${of}"]`).textContent = text;
 }
 
-function showRoom({ room, state, waiting, active, policy }) {
+function showRoom({ room, state, waiting, active, seatsLeft, policy }) {
   const into = card(room);
   into.dataset.state = state;
   const pill = into.querySelector(".state");
@@ -74,6 +74,8 @@ function showRoom({ room, state, waiting, active, policy }) {
   set(into, "waiting", word.number(waiting));
   set(into, "active", word.number(active));
   set(into, "cap", policy.activeMax ? fill(texts.admin.of_cap, { n: word.number(policy.activeMax) }) : "");
+  into.querySelector(".seats").hidden = seatsLeft === null;
+  set(into, "seats", word.number(seatsLeft ?? 0));
   into.dataset.cap = policy.activeMax ?? 0;
 }
 

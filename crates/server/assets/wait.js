@@ -25,6 +25,7 @@ const source = poll({ room, version: () => remembered.place()?.version ?? 0 });
 let panel = page.dataset.state;
 let hadPlace = false;
 let inTrouble = false;
+let soldOut = false;
 let said = { text: "", at: 0 };
 let countdown;
 let retrying;
@@ -62,7 +63,7 @@ function onPlace(place, now) {
 }
 
 function waiting(place, seen, now) {
-  const { ahead, behind, ordinal, etaRange, admitAt } = place;
+  const { ahead, behind, ordinal, etaRange, admitAt, seatsLeft } = place;
   const next = ahead === 0;
   at("ahead").textContent = next ? texts.wait.next : word.number(ahead);
   at("ahead").classList.toggle("word", next);
@@ -81,6 +82,7 @@ function waiting(place, seen, now) {
     at("at").dateTime = admitAt;
     at("at").textContent = word.clock(Date.parse(admitAt) - now + Date.now());
   }
+  showSeats(seatsLeft);
   // Being next is all of the way.
   at("progress").max = seen.from + 1;
   at("progress").value = seen.from - ahead + 1;
@@ -94,10 +96,21 @@ function waiting(place, seen, now) {
   show("waiting");
 }
 
+function showSeats(left) {
+  // A page that an earlier version wrote, and that asks this one for its scripts, has no row for them.
+  if (!at("seats-row")) return;
+  at("seats-row").hidden = left === null;
+  if (left !== null) at("seats").textContent = word.seats(left);
+  // What everybody hoped for while there were none.
+  if (soldOut && left > 0) say(`${texts.wait.seats}: ${word.seats(left)}`, { now: true });
+  soldOut = left === 0;
+}
+
 function roomNotice({ asOf, roomState }, now) {
   const asOfMs = Date.parse(asOf);
   if (now - asOfMs > STALE_MS) return fill(texts.wait.stale, { time: word.exactClock(asOfMs - now + Date.now()) });
-  return { PAUSED: texts.wait.paused, CLOSED: texts.wait.closed, DRAINING: texts.wait.draining }[roomState] ?? "";
+  const { sold_out: SOLD_OUT, paused: PAUSED, closed: CLOSED, draining: DRAINING } = texts.wait;
+  return { SOLD_OUT, PAUSED, CLOSED, DRAINING }[roomState] ?? "";
 }
 
 function admitted({ remainingSeconds }) {

@@ -31,6 +31,7 @@ export function words(texts, language) {
     band,
     number: (n) => numbers.format(n),
     people: (n) => fill(n === 1 ? texts.wait.people_one : texts.wait.people_many, { n: numbers.format(n) }),
+    seats: (n) => (n === 0 ? texts.wait.seats_none : fill(texts.wait.seats_left, { n: numbers.format(n) })),
     clock: (ms) => minutes.format(ms),
     exactClock: (ms) => seconds.format(ms),
     countdown(ms) {

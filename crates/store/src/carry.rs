@@ -126,6 +126,7 @@ fn digest(saved: &Saved) -> u64 {
     (numbers, header.floor, header.base, header.paused).hash(&mut hasher);
     let lost = header.lost.map(|lost| (lost.after, lost.until));
     (lost, header.joins_held_until, header.imported_until).hash(&mut hasher);
+    (header.stock, header.stock_version).hash(&mut hasher);
     let tick = header.tick;
     (tick.start, tick.admitted, tick.extra).hash(&mut hasher);
     (

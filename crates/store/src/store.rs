@@ -189,6 +189,10 @@ pub trait Store: Debug + Send + Sync {
         to: Arc<Policy>,
     ) -> Result<bool, StoreError>;
 
+    /// So much is left to sell behind the room, for those who wait to see; `None` if that is no longer told. See
+    /// [`Command::Stock`](ropeline_core::Command::Stock).
+    async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), StoreError>;
+
     /// Takes in what a node knows of a room that the store may have forgotten.
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError>;
 

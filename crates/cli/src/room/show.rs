@@ -17,6 +17,9 @@ pub(super) fn text(room: &Room, stats: &Stats) -> String {
         writeln!(text, "{name:<11} {figure}").expect("a String takes everything");
     };
     line("people", &figures(room));
+    if let Some(left) = room.seats_left {
+        line("seats left", &seats(left));
+    }
     line("policy", &summary(&room.policy));
     for sentence in fine_print(room) {
         line("", &sentence);
@@ -62,6 +65,13 @@ fn figures(room: &Room) -> String {
         write!(text, ", {count} missed their turn").expect("a String takes everything");
     }
     format!("{text}; {} joined so far", grouped(room.issued))
+}
+
+fn seats(left: u64) -> String {
+    match left {
+        0 => "none: who waits is told so, and the line goes on".into(),
+        left => grouped(left),
+    }
 }
 
 /// The settings that one seldom asks for.
@@ -173,6 +183,12 @@ pub(super) fn inside(room: &Room) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_left_is_said_in_words() {
+        assert_eq!(seats(1_200), "1,200");
+        assert!(seats(0).starts_with("none: "));
+    }
 
     #[test]
     fn small_figures_have_a_tenth_and_large_ones_units() {

@@ -30,6 +30,8 @@ pub(super) struct Room {
     pub(super) aside: u64,
     pub(super) door: u64,
     pub(super) issued: u64,
+    #[serde(rename = "seatsLeft")]
+    pub(super) seats_left: Option<u64>,
     #[serde(with = "PolicyJson")]
     pub(super) policy: Policy,
 }

@@ -104,7 +104,8 @@ fn an_empty_variable_counts_as_absent() {
         .with_variable("ROPELINE_LISTEN", "")
         .with_variable("ROPELINE_DATA", "")
         .with_variable("ROPELINE_STORE", "")
-        .with_variable("ROPELINE_ADMIN_KEY", "");
+        .with_variable("ROPELINE_ADMIN_KEY", "")
+        .with_variable("ROPELINE_SERVICE_KEY", "");
     assert_eq!(
         shell.ropeline("config show").result(),
         Shell::new().ropeline("config show").result()
@@ -116,6 +117,15 @@ fn the_admin_key_is_not_shown() {
     let shell = Shell::new().with_variable("ROPELINE_ADMIN_KEY", "hunter2-hunter2");
     let shown = shell.ropeline("config show").result();
     assert!(shown.contains("# The admin key is given, and not shown."));
+    assert!(!shown.contains("hunter2"));
+    assert!(!shell.ropeline("--help").result().contains("hunter2"));
+}
+
+#[test]
+fn the_service_key_is_not_shown() {
+    let shell = Shell::new().with_variable("ROPELINE_SERVICE_KEY", "hunter2-hunter2");
+    let shown = shell.ropeline("config show").result();
+    assert!(shown.contains("# The service key is given, and not shown."));
     assert!(!shown.contains("hunter2"));
     assert!(!shell.ropeline("--help").result().contains("hunter2"));
 }
@@ -136,10 +146,15 @@ fn the_password_of_a_store_is_not_shown() {
 
 #[test]
 fn a_key_file_by_flag_beats_a_key_from_the_environment() {
-    // The key of the environment is not a valid one, so taking it would be a complaint.
-    let shell = Shell::new()
-        .with_file("key", "from-the-file\n")
-        .with_variable("ROPELINE_ADMIN_KEY", "two words");
-    shell.ropeline("config show --admin-key-file key").result();
-    shell.ropeline("config show").complaint(1);
+    for (variable, flag) in [
+        ("ROPELINE_ADMIN_KEY", "--admin-key-file"),
+        ("ROPELINE_SERVICE_KEY", "--service-key-file"),
+    ] {
+        // The key of the environment is not a valid one, so taking it would be a complaint.
+        let shell = Shell::new()
+            .with_file("key", "from-the-file\n")
+            .with_variable(variable, "two words");
+        shell.ropeline(&format!("config show {flag} key")).result();
+        shell.ropeline("config show").complaint(1);
+    }
 }

@@ -87,7 +87,8 @@ fn settings_of(file: &str) -> BTreeSet<String> {
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
             // A sentence that begins with a setting ends with a full stop.
-            let is_value = value.ends_with(|end: char| matches!(end, '"' | ']' | '0'..='9'));
+            let is_value = matches!(value, "true" | "false")
+                || value.ends_with(|end: char| matches!(end, '"' | ']' | '0'..='9'));
             if is_name && is_value {
                 names.insert(format!("{section}{name}"));
             }

@@ -19,9 +19,12 @@ fn an_unknown_command_is_a_usage_error() {
 
 #[test]
 fn two_ways_of_giving_the_key_by_flag_are_a_usage_error() {
-    let line = "--admin-key some-key --admin-key-file key";
-    let complaint = Shell::new().ropeline(line).complaint(2);
-    assert!(complaint.starts_with("ropeline: give --admin-key or --admin-key-file, not both"));
+    for name in ["admin", "service"] {
+        let line = format!("--{name}-key some-key --{name}-key-file key");
+        let complaint = Shell::new().ropeline(&line).complaint(2);
+        let expected = format!("ropeline: give --{name}-key or --{name}-key-file, not both");
+        assert!(complaint.starts_with(&expected), "{complaint}");
+    }
 }
 
 #[test]

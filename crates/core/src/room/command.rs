@@ -63,6 +63,10 @@ pub enum Command {
         /// What it was changed to, already validated.
         to: Arc<Policy>,
     },
+    /// The service behind the room has so much left to sell, or with `None` no longer tells. Joins and admissions go
+    /// on as before, whatever it is: those who wait are shown it, and it is for an operator to close the room. To be
+    /// told what is so already changes nothing.
+    Stock(Option<u64>),
     /// Everybody out, and no such room any more.
     Delete,
     /// A deleted room begins again, empty; one that is there stays as it is.

@@ -12,6 +12,7 @@ impl Room {
         self.header.state = RoomState::Deleted;
         self.header.paused = false;
         self.header.digest = None;
+        (self.header.stock, self.header.stock_version) = (None, 0);
         (self.gone, self.done) = (Bits::default(), Bits::default());
         (self.imported, self.claimed) = (Bits::default(), Bits::default());
         self.seen = Default::default();

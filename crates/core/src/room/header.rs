@@ -117,6 +117,13 @@ pub struct Header {
     /// Imported places that nobody has claimed count as present until then.
     #[serde(default)]
     pub imported_until: Timestamp,
+    /// How much the service behind the room has left to sell, if it tells; those who wait are shown it, and nothing
+    /// else follows from it.
+    #[serde(default)]
+    pub stock: Option<u64>,
+    /// The version in which the stock became what it is; 0 if it was never told.
+    #[serde(default)]
+    pub stock_version: u64,
     /// Totals.
     pub counters: Counters,
     /// What room time is.
@@ -151,6 +158,8 @@ impl Header {
             lost: None,
             joins_held_until: Timestamp(0),
             imported_until: Timestamp(0),
+            stock: None,
+            stock_version: 0,
             counters: Counters::default(),
             clock: RoomClock::starting_at(clock),
         }

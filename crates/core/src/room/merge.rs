@@ -72,6 +72,7 @@ impl Room {
         (header.issued, header.head) = (Ordinal(0), Ordinal(0));
         (header.floor, header.base) = (Ordinal(0), Ordinal(0));
         header.imported_until = Timestamp(0);
+        (header.stock, header.stock_version) = (None, 0);
         (self.gone, self.done) = Default::default();
         (self.imported, self.claimed) = Default::default();
     }
@@ -93,6 +94,9 @@ impl Room {
         header.head = header.head.max(known.head);
         header.floor = header.floor.max(known.floor);
         header.base = header.base.max(known.base);
+        // What was told last; of two that were told in the same version, while the nodes were apart, the larger.
+        (header.stock_version, header.stock) =
+            (header.stock_version, header.stock).max((known.stock_version, known.stock));
         if let Some(lost) = &mut header.lost {
             lost.after = lost.after.max(header.head);
         }

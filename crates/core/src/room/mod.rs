@@ -149,6 +149,7 @@ impl Room {
                 self.set_policy(to, None, now)
             }
             Command::ChangePolicy { .. } => Reply::Stale,
+            Command::Stock(left) => self.set_stock(left),
             Command::Delete => self.delete(now),
             Command::Create { policy, digest } => self.create(policy, digest, now),
             Command::Merge(memory) => self.merge(&memory, now),

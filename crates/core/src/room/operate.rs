@@ -42,6 +42,16 @@ impl Room {
         Reply::Done
     }
 
+    pub(super) fn set_stock(&mut self, left: Option<u64>) -> Reply {
+        if self.header.stock != left {
+            self.header.stock = left;
+            self.visible = true;
+            // The one that this transition makes.
+            self.header.stock_version = self.header.version + 1;
+        }
+        Reply::Done
+    }
+
     /// Presence matters from now on: who was there when it stopped mattering has three rounds from now.
     fn start_watching(&mut self, now: Timestamp) {
         for round in 1..self.seen.len() {

@@ -38,6 +38,7 @@ fn nobody_is_in_a_deleted_room_and_nobody_comes_in() {
         Command::Open,
         Command::Admit(5),
         Command::Settle,
+        Command::Stock(Some(5)),
         Command::Delete,
     ];
     for command in commands {

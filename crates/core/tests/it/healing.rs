@@ -74,6 +74,7 @@ mod fence {
             Command::Close,
             Command::Drain,
             Command::Reset,
+            Command::Stock(Some(5)),
             Command::SetPolicy {
                 policy: Arc::new(bank(9)),
                 digest: None,
@@ -414,6 +415,8 @@ mod merging {
             base,
             lost,
             joins_held_until,
+            stock,
+            stock_version,
             ..
         } = room.header().clone();
         let each = (1..=issued.0).map(Ordinal).map(|ordinal| {
@@ -424,6 +427,7 @@ mod merging {
         });
         (
             (epoch, issued, head, floor, base, lost, joins_held_until),
+            (stock, stock_version),
             each.collect::<Vec<_>>(),
         )
     }

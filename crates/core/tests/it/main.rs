@@ -12,3 +12,4 @@ mod judge;
 mod plain;
 mod properties;
 mod rules;
+mod stock;

@@ -44,6 +44,8 @@ pub(crate) struct RoomView {
     head: u64,
     /// Grows with every change.
     version: u64,
+    /// How many seats the service behind the room has left; `null` if it does not tell.
+    seats_left: Option<u64>,
     created_at: Moment,
     policy: PolicyView,
 }
@@ -60,6 +62,7 @@ impl RoomView {
             issued: view.header.issued.0,
             head: view.header.head.0,
             version: view.header.version,
+            seats_left: view.header.stock,
             created_at: Moment(view.header.epoch),
             policy: PolicyView::from(&*view.header.policy),
         }

@@ -20,11 +20,15 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 18] = [
+pub(super) const FILE: [Key; 20] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
     key("durability", "1"),
+    key(
+        "database",
+        r#""postgres://boxoffice@db.example.com/boxoffice""#,
+    ),
     key("on_store_error", r#""closed""#),
     key("lease_max", r#""5m""#),
     key("public_url", r#""https://tickets.example.com""#),
@@ -41,6 +45,7 @@ pub(super) const FILE: [Key; 18] = [
     key("rate_limits", ""),
     key("log", ""),
     key("login", ""),
+    key("boxoffice", ""),
     key("rooms", ""),
 ];
 
@@ -76,6 +81,14 @@ pub(super) const LOGIN: [Key; 6] = [
     key("issuer", r#""https://login.example.com""#),
     key("audience", r#""tickets""#),
     key("leeway", r#""0s""#),
+];
+
+/// Settings of `[boxoffice]`.
+pub(super) const BOXOFFICE: [Key; 4] = [
+    key("enabled", "true"),
+    key("room", r#""main""#),
+    key("hold_ttl", r#""5m""#),
+    key("holds_max", "4"),
 ];
 
 /// Settings of a room.

@@ -5,6 +5,8 @@
 //! is wrong is reported at once, in [`ConfigErrors`].
 
 mod bearer_key;
+mod boxoffice;
+mod database;
 mod figures;
 mod keys;
 mod limits;
@@ -36,6 +38,8 @@ use ropeline_web::Limits;
 
 pub use self::{
     bearer_key::BearerKey,
+    boxoffice::BoxOfficeSettings,
+    database::DatabaseUrl,
     figures::{difference, summary},
     log::{LogFormat, LogSettings},
     login::{LoginKeyFile, LoginKeys, LoginSettings, LoginSource, check_identity},
@@ -75,6 +79,10 @@ pub struct Settings {
     pub store: StoreChoice,
     /// Who must have what is written to Redis before it is answered; if nothing is said, what suits its address.
     pub durability: Option<Durability>,
+    /// Where the box office keeps its books; `None` is a file in `data`.
+    pub database: Option<DatabaseUrl>,
+    /// How the box office sells.
+    pub boxoffice: BoxOfficeSettings,
     /// What the gate does while the store is away.
     pub outage: OutageSettings,
     /// Where visitors see this server, if it was said.
@@ -179,6 +187,13 @@ impl Settings {
                 gate: GateRule::Closed,
                 lease_max: None,
             },
+            database: None,
+            boxoffice: BoxOfficeSettings {
+                enabled: false,
+                room: RoomId::main(),
+                hold_ttl: Duration::ZERO,
+                holds_max: 0,
+            },
             public_url: None,
             trusted_proxies: TrustedProxies::default(),
             return_hosts: Vec::new(),
@@ -215,6 +230,10 @@ impl Settings {
             &mut self.durability,
             &mut self.outage,
         );
+        file.set(&mut self.database, "database", |v| {
+            DatabaseUrl::parse(text(v)?).map(Some)
+        });
+        boxoffice::read(&mut file, &mut self.boxoffice);
         file.set(&mut self.public_url, "public_url", |v| {
             PublicUrl::parse(text(v)?).map(Some)
         });

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Settings, StoreChoice,
+    DatabaseUrl, Settings, StoreChoice,
     bearer_key::BearerKey,
     keys,
     problem::{Origin, Problem},
@@ -26,6 +26,8 @@ pub struct Overrides {
     pub data: Option<PathBuf>,
     /// Where rooms are kept.
     pub store: Option<String>,
+    /// Where the box office keeps its books.
+    pub database: Option<String>,
     /// The operators' key.
     pub admin_key: Option<String>,
     /// A file that holds the operators' key; beaten by the key itself.
@@ -64,6 +66,11 @@ const STORE: Flag = Flag {
     typed: "--store",
     names: "--store (or ROPELINE_STORE)",
 };
+const DATABASE: Flag = Flag {
+    key: "database",
+    typed: "--database",
+    names: "--database (or ROPELINE_DATABASE)",
+};
 const ADMIN_KEY: KeyFlags = KeyFlags {
     key: "admin_key",
     names: "--admin-key (or ROPELINE_ADMIN_KEY)",
@@ -95,6 +102,7 @@ impl Overrides {
             listen: text(&self.listen),
             data: path(&self.data),
             store: text(&self.store),
+            database: text(&self.database),
             admin_key: text(&self.admin_key),
             admin_key_file: path(&self.admin_key_file),
             service_key: text(&self.service_key),
@@ -149,6 +157,11 @@ impl Overrides {
         match self.store.as_deref().map(StoreChoice::parse) {
             Some(Ok(store)) => settings.store = store,
             Some(Err(wrong)) => note(STORE, &wrong),
+            None => {}
+        }
+        match self.database.as_deref().map(DatabaseUrl::parse) {
+            Some(Ok(database)) => settings.database = Some(database),
+            Some(Err(wrong)) => note(DATABASE, &wrong),
             None => {}
         }
         let Self {
@@ -227,6 +240,7 @@ impl fmt::Debug for Overrides {
             listen,
             data,
             store,
+            database,
             admin_key,
             admin_key_file,
             service_key,
@@ -237,6 +251,7 @@ impl fmt::Debug for Overrides {
             .field("listen", listen)
             .field("data", data)
             .field("store", &store.as_ref().map(|_| "…"))
+            .field("database", &database.as_ref().map(|_| "…"))
             .field("admin_key", &admin_key.as_ref().map(|_| "…"))
             .field("admin_key_file", admin_key_file)
             .field("service_key", &service_key.as_ref().map(|_| "…"))

@@ -3,8 +3,8 @@
 use ropeline_web::Limits;
 
 use super::{
-    LogSettings, LoginSettings, RateLimits, Settings, StoreChoice, figures, span,
-    store::durability_word,
+    BoxOfficeSettings, LogSettings, LoginSettings, RateLimits, Settings, StoreChoice, figures,
+    span, store::durability_word,
 };
 
 impl Settings {
@@ -15,6 +15,7 @@ impl Settings {
         lines.extend(rate_limits_lines(self.rate_limits));
         lines.extend(log_lines(&self.log));
         lines.extend(login_lines(&self.login));
+        lines.extend(boxoffice_lines(&self.boxoffice));
         for (id, room) in &self.rooms {
             lines.extend([String::new(), format!("[rooms.{id}]")]);
             lines.extend(figures::toml_lines(&room.policy));
@@ -31,6 +32,7 @@ impl Settings {
             format!("data = {}", quoted(&self.data.to_string_lossy())),
         ];
         lines.extend(self.store_lines());
+        lines.extend(self.database_lines());
         if let Some(url) = &self.public_url {
             lines.push(format!("public_url = {}", quoted(url.as_str())));
         }
@@ -51,6 +53,18 @@ impl Settings {
         lines
     }
 
+    fn database_lines(&self) -> Vec<String> {
+        let Some(database) = &self.database else {
+            return vec!["# The database is not given: it is a file in the data directory.".into()];
+        };
+        let mut lines = Vec::new();
+        if database.has_password() {
+            lines.push("# Password and options of the database are given, and not shown.".into());
+        }
+        lines.push(format!("database = {}", quoted(&database.to_string())));
+        lines
+    }
+
     fn store_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if matches!(&self.store, StoreChoice::Redis(url) if url.has_password()) {
@@ -65,6 +79,23 @@ impl Settings {
         lines.extend(lease_max.map(|max| format!("lease_max = \"{}\"", span::format(*max))));
         lines
     }
+}
+
+fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 6] {
+    let BoxOfficeSettings {
+        enabled,
+        room,
+        hold_ttl,
+        holds_max,
+    } = boxoffice;
+    [
+        String::new(),
+        "[boxoffice]".into(),
+        format!("enabled = {enabled}"),
+        format!("room = \"{room}\""),
+        format!("hold_ttl = \"{}\"", span::format(*hold_ttl)),
+        format!("holds_max = {holds_max}"),
+    ]
 }
 
 fn limits_lines(limits: &Limits) -> Vec<String> {

@@ -79,6 +79,17 @@ pub(super) fn count_within(
     }
 }
 
+/// Yes or no.
+pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, Wrong> {
+    match value {
+        DeValue::Boolean(flag) => Ok(*flag),
+        other => {
+            let not = format!("must be true or false without quotes, not {}", kind(other));
+            Err(Wrong::new(not))
+        }
+    }
+}
+
 /// A span of time with its unit.
 pub(super) fn duration(value: &DeValue<'_>) -> Result<Duration, Wrong> {
     match value {

@@ -314,7 +314,7 @@ pub(super) fn place() -> Value {
         "etaRange": {"low": 30, "high": 45}, "admitAt": "2026-11-20T11:00:35.000Z",
         "issuedAt": "2026-11-20T10:58:00.000Z", "expiresAt": null, "remainingSeconds": 35,
         "pollAfterMs": 2000, "version": 5521, "asOf": "2026-11-20T11:00:00.000Z", "roomState": "OPEN",
-        "seatsLeft": null, "message": null,
+        "seatsLeft": 120, "message": null,
     })
 }
 

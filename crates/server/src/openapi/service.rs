@@ -64,7 +64,7 @@ fn verify() -> Route {
         "The visitor's queue token.",
         super::route::text(),
     )
-    .answer(OK, "A live pass, renewed", "Verified", inside)
+    .answer(OK, "A live pass, renewed", "Entering", inside)
     .fails(&[&TOKEN_INVALID, &TOKEN_EXPIRED, &NOT_ADMITTED])
 }
 

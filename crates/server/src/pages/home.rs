@@ -29,7 +29,7 @@ pub(crate) async fn home(
 }
 
 fn card(texts: &Texts, room: &RoomId, view: &View, now: Timestamp) -> Value {
-    let state = view.state_word();
+    let state = view.word_for_visitors();
     let wait = match estimate(view, view.waiting(), view.now(now)) {
         None => texts.get("home", "unknown_wait").to_owned(),
         Some(estimate) if estimate.high.is_zero() => texts.get("home", "no_wait").to_owned(),

@@ -189,9 +189,11 @@ pub(crate) struct PlaceView<'a> {
     version: u64,
     /// Up to when these figures are known to hold.
     as_of: Moment,
-    /// `OPEN`, `PAUSED`, `CLOSED` or `DRAINING`.
+    /// `OPEN`, `SOLD_OUT` (open, and `seatsLeft` is 0), `PAUSED`, `CLOSED` or `DRAINING`.
     #[schema(example = "OPEN")]
     room_state: &'static str,
+    /// How many seats the service behind the room has left; `null` if it does not tell. The line goes on at 0: seats
+    /// may come back.
     seats_left: Option<u64>,
     message: Option<&'a str>,
 }
@@ -233,8 +235,8 @@ impl<'a> PlaceView<'a> {
             poll_after_ms: poll_after_ms(wait, view, claims.ord),
             version: view.header.version,
             as_of: Moment(seen.fresh_at),
-            room_state: view.state_word(),
-            seats_left: None,
+            room_state: view.word_for_visitors(),
+            seats_left: view.header.stock,
             message: None,
         };
         match place {

@@ -14,7 +14,7 @@ use ropeline_web::{Json, Path, Problem};
 use super::{
     key::Service,
     rules,
-    shapes::{Finish, Keep, ServiceJoin, Verified},
+    shapes::{Entering, Finish, Keep, ServiceJoin},
 };
 use crate::{app::App, error::ApiError, queue::Entry};
 
@@ -27,10 +27,10 @@ pub(crate) async fn verify(
     match rules::verify(&app, &room, header_token(&headers)).await {
         Ok(Entry::Inside(claims, until)) => {
             let left = app.now().until(until);
-            Ok(Json(Verified::inside(&claims, left)).into_response())
+            Ok(Json(Entering::inside(&claims, left)).into_response())
         }
         Ok(Entry::Unchecked(claims)) => {
-            Ok(Json(Verified::unchecked(claims.as_ref())).into_response())
+            Ok(Json(Entering::unchecked(claims.as_ref())).into_response())
         }
         // Who asks with the key of a service is told that a setting names no room.
         Err(error @ ApiError::NoSuchRoom(_)) => Err(error.into()),

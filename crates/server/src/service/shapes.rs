@@ -14,7 +14,7 @@ use crate::queue::{user_id, user_id_schema};
 /// Somebody who may go on.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Verified<'a> {
+pub(crate) struct Entering<'a> {
     /// `false` while the store is away and `on_store_error = "open"` lets everybody through. The rest is `null` then,
     /// unless the token is genuine.
     checked: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Verified<'a> {
     remaining_ms: Option<u64>,
 }
 
-impl<'a> Verified<'a> {
+impl<'a> Entering<'a> {
     pub(super) fn inside(claims: &'a Claims, left: Duration) -> Self {
         let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
         Self {
@@ -95,7 +95,7 @@ pub(crate) struct Finish {
 /// All of them, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     vec![
-        named::<Verified<'_>>(),
+        named::<Entering<'_>>(),
         named::<ServiceJoin>(),
         named::<Keep>(),
         named::<Finish>(),

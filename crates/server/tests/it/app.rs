@@ -173,6 +173,15 @@ impl TestApp {
         self.send(Ask::get(VERIFY).token(token))
     }
 
+    /// The service behind the room says how many seats it has left.
+    pub(crate) fn stock(&mut self, left: Option<u64>) {
+        let runtime = self.runtime.as_ref().unwrap();
+        let store = self.store.as_ref().unwrap();
+        runtime
+            .block_on(store.stock(&RoomId::main(), left))
+            .unwrap();
+    }
+
     /// Moves the clock and makes sure that what is due has happened.
     pub(crate) fn advance(&mut self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));

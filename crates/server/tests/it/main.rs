@@ -22,3 +22,4 @@ mod rate;
 mod service;
 mod settings;
 mod site;
+mod stock;

@@ -145,7 +145,7 @@ fn words(decision: &Decision) -> String {
         Decision::Enter(admitted) => json!({
             "checked": true, "visitor": admitted.holder.visitor, "userId": admitted.user_id(),
             "ordinal": admitted.holder.ordinal, "verified": admitted.verified,
-            "remainingMs": admitted.left.map(|left| left.as_millis() as u64),
+            "remainingMs": admitted.left.map(|left| u64::try_from(left.as_millis()).unwrap()),
         })
         .to_string(),
         Decision::Unchecked(_) => "unchecked".to_owned(),

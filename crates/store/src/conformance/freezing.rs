@@ -54,6 +54,7 @@ pub async fn a_frozen_room_takes_no_change(fixture: &mut impl Fixture) {
         store.finish(name, holder(1)).await.map(drop),
         store.revoke(name, visitor("user-2")).await.map(drop),
         store.operate(name, Operation::Pause).await,
+        store.stock(name, Some(7)).await,
         store.settle(name).await,
     ];
     let (room, why) = (name.clone(), leaving());
@@ -132,6 +133,7 @@ pub async fn only_a_frozen_room_is_read_out(fixture: &mut impl Fixture) {
 pub async fn what_was_read_out_is_taken_in(fixture: &mut impl Fixture) {
     let mut given = four(fixture).await;
     given.leave(4).await;
+    given.stock(Some(7)).await;
     let saved = given.read_out().await;
     let (store, copy) = (given.store(), room("copy"));
     let taken = store.adopt(&copy, saved, "here", Over::Nothing).await;
@@ -141,6 +143,7 @@ pub async fn what_was_read_out_is_taken_in(fixture: &mut impl Fixture) {
     assert_eq!(store.thaw(&copy).await, Ok(true));
     given.room = copy;
     assert_eq!(given.counts().await, [2, 0, 0, 1]);
+    assert_eq!(given.view().await.header.stock, Some(7));
     assert_eq!(given.join("user-3").await, Joined::Already(Ordinal(3)));
     assert_eq!(given.join("user-4").await, Joined::New(Ordinal(5)));
 }

@@ -148,6 +148,10 @@ impl<'a, F: Fixture> Given<'a, F> {
         self.operate(Operation::SetPolicy { policy, digest }).await;
     }
 
+    pub(super) async fn stock(&self, left: Option<u64>) {
+        self.store().stock(&self.room, left).await.unwrap();
+    }
+
     pub(super) async fn merge(&self, memory: View) {
         let merged = self.store().merge(&self.room, Arc::new(memory)).await;
         merged.unwrap();

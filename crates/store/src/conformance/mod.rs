@@ -36,6 +36,7 @@ pub mod picture;
 pub mod policy;
 pub mod presence;
 pub mod rooms;
+pub mod stock;
 
 use std::{sync::Arc, time::Duration};
 
@@ -298,6 +299,16 @@ macro_rules! conformance_tests {
                 rooms_do_not_mix,
                 a_room_that_is_not_there_is_named,
                 a_store_that_takes_joins_is_up,
+            ],
+            stock: [
+                a_room_shows_what_is_left,
+                what_is_told_no_more_is_not_shown,
+                the_same_once_more_changes_nothing,
+                where_nothing_is_left_the_line_goes_on,
+                what_one_node_was_told_the_other_shows,
+                what_is_left_outlives_a_crash,
+                nothing_of_it_is_left_of_a_deleted_room,
+                what_a_node_heard_last_is_so,
             ],
         );
     };

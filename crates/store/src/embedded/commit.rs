@@ -218,6 +218,9 @@ mod tests {
         let mut batch = Batch::default();
         collect(&handle, clock.now(), &mut batch);
         assert!(batch.is_empty());
+        apply(&mut handle.state(), Command::Stock(None), clock.now());
+        collect(&handle, clock.now(), &mut batch);
+        assert!(batch.is_empty(), "what is so already is not written");
         apply(&mut handle.state(), Command::Pause, clock.now());
         collect(&handle, clock.now(), &mut batch);
         assert!(!batch.is_empty());

@@ -319,6 +319,10 @@ impl Store for EmbeddedStore {
         Ok(self.apply(room, change).await? == Reply::Done)
     }
 
+    async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), StoreError> {
+        self.apply(room, Command::Stock(left)).await.map(drop)
+    }
+
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         self.apply(room, Command::Merge(memory)).await.map(drop)
     }

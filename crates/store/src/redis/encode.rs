@@ -109,6 +109,7 @@ impl Caller<'_> {
             Command::Close => self.word("close"),
             Command::Drain => self.word("drain"),
             Command::Reset => self.word("reset"),
+            Command::Stock(left) => self.word("stock").with(stock_text(*left)),
             Command::Delete => self.word("delete"),
             Command::SetPolicy { policy, digest } => {
                 let call = self.word("policy").written(&**policy);
@@ -198,6 +199,8 @@ impl Caller<'_> {
             .with(header.base.0)
             .with(header.version)
             .written(&*header.policy)
+            .with(stock_text(header.stock))
+            .with(header.stock_version)
             .with(gone.len())
             .with(gone)
             .with(done)
@@ -218,10 +221,17 @@ impl Caller<'_> {
             .with(memory.as_of.0)
             .written(&*header.policy)
             .with(header.digest.as_deref().unwrap_or_default())
+            .with(stock_text(header.stock))
+            .with(header.stock_version)
             .with(memory.gone.to_bitmap(header.base.0))
             .with(memory.done.to_bitmap(header.base.0))
             .written(&header.counters)
     }
+}
+
+/// A stock as the scripts take it: empty if it is not told.
+fn stock_text(stock: Option<u64>) -> String {
+    stock.map_or_else(String::new, |left| left.to_string())
 }
 
 impl Call {

@@ -84,6 +84,8 @@ impl Fields {
             lost,
             joins_held_until: self.time("joins_held_until")?,
             imported_until: self.time("imported_until")?,
+            stock: self.maybe("stock")?,
+            stock_version: self.maybe("stock_version")?.unwrap_or_default(),
             counters: self.counters()?,
             clock: RoomClock::heard(now, clock),
         })
@@ -157,6 +159,8 @@ pub(super) fn amend_numbers(header: &mut Header, news: &mut Values) -> Read<()> 
         until: Timestamp(until),
     });
     (header.joins_held_until, header.imported_until) = (news.time()?, news.time()?);
+    header.stock = news.maybe_number()?;
+    header.stock_version = news.maybe_number()?.unwrap_or_default();
     header.counters = Counters {
         admitted: news.number()?,
         departed: news.number()?,
@@ -201,6 +205,10 @@ pub(super) fn fields_of(header: &Header, inside_since: u64) -> Vec<(&'static str
         fields.push(("lost_after", lost.after.0.to_string()));
         fields.push(("lost_until", lost.until.0.to_string()));
     }
+    if header.stock_version > 0 {
+        fields.push(("stock_version", header.stock_version.to_string()));
+    }
+    fields.extend(header.stock.map(|left| ("stock", left.to_string())));
     fields.extend(header.digest.clone().map(|digest| ("digest", digest)));
     fields.extend(policy_fields(&header.policy));
     fields.extend(counter_fields(&header.counters));

@@ -177,6 +177,10 @@ impl Store for RedisStore {
         Ok(self.write(room, &change).await? == Reply::Done)
     }
 
+    async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), StoreError> {
+        self.write(room, &Command::Stock(left)).await.map(drop)
+    }
+
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         let room = self.inner.live(room)?;
         self.inner.transit.merge_memory(&room, &memory).await?;

@@ -80,4 +80,6 @@ pub const ORDINARY: &[(&str, &str)] = &[
     ("set policy", "no room"),
     ("change policy", "no room"),
     ("delete", "no room"),
+    ("stock", "done"),
+    ("stock", "no room"),
 ];

@@ -50,6 +50,7 @@ pub enum Step {
     Merge,
     Suffer(u64),
     Import(Vec<(u8, Was)>),
+    Stock(Option<u64>),
 }
 
 /// From which policy a change was worked out.
@@ -91,6 +92,7 @@ impl Step {
             Self::Merge => "merge",
             Self::Suffer(_) => "suffer",
             Self::Import(_) => "import",
+            Self::Stock(_) => "stock",
         }
     }
 }
@@ -166,6 +168,7 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         14 => Just(Step::Settle),
         8 => policy().prop_map(Step::Create),
         5 => imports(visitor()),
+        6 => prop::sample::select(vec![None, Some(0), Some(7), Some(u64::MAX)]).prop_map(Step::Stock),
     ];
     let operators = prop_oneof![
         2 => (1_u64..4).prop_map(Step::Admit),

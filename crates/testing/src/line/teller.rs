@@ -218,6 +218,7 @@ fn by_operator(step: &Step) -> Option<Command> {
         Step::Close => Command::Close,
         Step::Drain => Command::Drain,
         Step::Reset => Command::Reset,
+        Step::Stock(left) => Command::Stock(*left),
         Step::Delete => Command::Delete,
         Step::SetPolicy(policy) => Command::SetPolicy {
             policy: Arc::new(policy.clone()),

@@ -47,6 +47,23 @@ fn an_address_that_lacks_something_is_refused_without_repeating_its_password() {
 }
 
 #[test]
+fn the_service_key_of_a_file_is_taken_and_no_other() {
+    let site = Site::new("");
+    let key = "a-key-for-the-shop-and-for-nobody-else";
+    let file = site.with_file("key", format!("{key}\n").as_bytes());
+    site.configure(&format!("service_key_file = '{}'\n", file.display()));
+    let server = site.start();
+    let mut client = server.client();
+    for (key, status) in [(key, 201), (&*site.admin_key(), 401), ("another", 401)] {
+        let ask = Ask::post("/api/v1/service/rooms/main/tokens");
+        let ask = ask.header("Authorization", &format!("Bearer {key}"));
+        assert_eq!(client.send(&ask).status, status);
+    }
+    let said = server.stdout() + &server.stderr();
+    assert!(!said.contains(key), "{said}");
+}
+
+#[test]
 fn the_key_of_a_file_is_taken_and_none_is_made() {
     let site = Site::new("");
     let key = "a-key-that-the-site-has-made";

@@ -28,6 +28,23 @@ pub(super) fn pictures() -> Vec<Sabotage> {
         )
         .viewing(|view| view.header.issued = Ordinal(0)),
         Sabotage::of(
+            "the stock is the one that was last told",
+            "a stock is acknowledged and forgotten",
+            bank(2),
+            &[Step::Stock(Some(7))],
+        )
+        .viewing(|view| view.header.stock = None),
+        Sabotage::of(
+            "the stock is the one that was last told",
+            "a stock that is told no more is still shown",
+            bank(2),
+            &[Step::Stock(Some(7)), Step::Stock(None)],
+        )
+        .applying(|line, command| match command {
+            Command::Stock(None) => line.apply(Command::Settle),
+            command => line.apply(command),
+        }),
+        Sabotage::of(
             "the counts are right",
             "one more is said to be inside",
             bank(2),

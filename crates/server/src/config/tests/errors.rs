@@ -176,6 +176,67 @@ fn each_wrong_value_of_the_file_is_told_why() {
 }
 
 #[test]
+fn each_wrong_value_of_the_box_office_is_told_why() {
+    for (text, key, wrong) in [
+        (
+            "database = 'mysql://kim:hunter2@db/box'",
+            "database",
+            "must be sqlite: and a file, or postgres://",
+        ),
+        (
+            "database = 'sqlite:'",
+            "database",
+            "must name a file behind sqlite:",
+        ),
+        (
+            "database = 'sqlite:my data.db'",
+            "database",
+            "must have space, ?, # and % in the file's name written as %20, %3F, %23 and %25",
+        ),
+        (
+            "boxoffice.enabled = 'yes'",
+            "boxoffice.enabled",
+            "must be true or false without quotes, not text",
+        ),
+        (
+            "boxoffice.room = 'Main'",
+            "boxoffice.room",
+            "a room id has 1 to 64 characters of a-z, 0-9 and -",
+        ),
+        (
+            "boxoffice.hold_ttl = '25h'",
+            "boxoffice.hold_ttl",
+            "must be between 1s and 1d",
+        ),
+        (
+            "boxoffice.holds_max = 0",
+            "boxoffice.holds_max",
+            "must be between 1 and 1000",
+        ),
+    ] {
+        told(text, key, wrong);
+    }
+}
+
+#[test]
+fn a_wrong_address_of_a_database_is_not_repeated() {
+    let flags = Overrides {
+        database: Some("mysql://kim:hunter2@db/box".into()),
+        ..Overrides::default()
+    };
+    let errors = Settings::from_text("", &flags).unwrap_err().to_string();
+    assert!(!errors.contains("hunter2"), "{errors}");
+    assert!(!format!("{flags:?}").contains("hunter2"));
+    let right = Overrides {
+        database: Some("postgres://kim:hunter2@db/box".into()),
+        ..Overrides::default()
+    };
+    let settings = Settings::from_text("", &right).unwrap();
+    let shown = format!("{settings:?}{}", settings.to_toml());
+    assert!(!shown.contains("hunter2"), "{shown}");
+}
+
+#[test]
 fn each_wrong_value_of_the_store_is_told_why() {
     for (text, key, wrong) in [
         (

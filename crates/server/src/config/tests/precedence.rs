@@ -2,16 +2,19 @@ use super::*;
 
 #[test]
 fn flags_beat_the_file_and_the_file_beats_the_shipped_values() {
-    let file = "listen = \"127.0.0.1:1111\"\ndata = \"/file\"";
+    let file = "listen = \"127.0.0.1:1111\"\ndata = \"/file\"\ndatabase = \"sqlite:file.db\"";
     let flags = Overrides {
         listen: Some("127.0.0.1:2222".into()),
         store: Some("embedded".into()),
+        database: Some("sqlite:flag.db".into()),
         admin_key: Some("from-the-flag".into()),
         ..Overrides::default()
     };
     let settings = Settings::from_text(file, &flags).unwrap();
     assert_eq!(settings.listen.port(), 2222);
     assert_eq!(settings.data, PathBuf::from("/file"));
+    let database = settings.database.unwrap();
+    assert_eq!(database.reveal(), "sqlite:flag.db");
     assert_eq!(settings.admin_key.unwrap().reveal(), "from-the-flag");
     assert_eq!(settings.token_ttl, Duration::from_secs(7 * 86_400));
 }
@@ -23,6 +26,7 @@ fn an_empty_variable_counts_as_absent() {
         listen: Some(String::new()),
         data: Some(PathBuf::new()),
         store: Some(String::new()),
+        database: Some(String::new()),
         admin_key: Some(String::new()),
         admin_key_file: Some(PathBuf::new()),
         service_key: Some(String::new()),

@@ -28,6 +28,14 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.log.level, "info");
     assert_eq!(settings.login.source, None);
     assert_eq!(settings.login.leeway, Duration::ZERO);
+    assert_eq!(settings.database, None);
+    let boxoffice = BoxOfficeSettings {
+        enabled: true,
+        room: RoomId::main(),
+        hold_ttl: Duration::from_secs(300),
+        holds_max: 4,
+    };
+    assert_eq!(settings.boxoffice, boxoffice);
     assert_eq!(settings.rooms.len(), 1);
     let main = Policy {
         every: Duration::from_secs(5),
@@ -51,6 +59,7 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
         ("[rate_limits]", &keys::RATE_LIMITS),
         ("[log]", &keys::LOG),
         ("[login]", &keys::LOGIN),
+        ("[boxoffice]", &keys::BOXOFFICE),
         ("[rooms.main]", &keys::ROOM),
     ];
     let lists = ["trusted_proxies", "return_hosts", "cors_origins"];
@@ -83,6 +92,7 @@ fn the_shipped_file_sets_all_that_has_a_default() {
         missing(&table, &keys::FILE),
         [
             "durability",
+            "database",
             "lease_max",
             "public_url",
             "admin_key_file",
@@ -92,6 +102,7 @@ fn the_shipped_file_sets_all_that_has_a_default() {
     assert!(missing(at(&["limits"]), &keys::LIMITS).is_empty());
     assert!(missing(at(&["rate_limits"]), &keys::RATE_LIMITS).is_empty());
     assert!(missing(at(&["log"]), &keys::LOG).is_empty());
+    assert!(missing(at(&["boxoffice"]), &keys::BOXOFFICE).is_empty());
     let login = missing(at(&["login"]), &keys::LOGIN);
     assert_eq!(login, keys::LOGIN.map(|key| key.name)[..5]);
     assert_eq!(missing(at(&["rooms", "main"]), &keys::ROOM), ["preset"]);
@@ -130,6 +141,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         data = 'C:\queue "x"'
         store = "rediss://ann:@[::1]:7000/3"
         durability = "all"
+        database = "postgres://kim@db.example/box"
         on_store_error = "lease"
         lease_max = "90s"
         public_url = "https://t.example"
@@ -140,6 +152,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         limits = { connections_max = 7, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }
         rate_limits = { joins_per_minute = 0, admin_per_minute = 1, admin_failures_per_minute = 2 }
         log = { format = "json", level = "warn,hyper=off" }
+        boxoffice = { enabled = false, room = "a", hold_ttl = "90s", holds_max = 1 }
         [rooms.a]
         batch = 1
         every = "250ms"

@@ -47,7 +47,7 @@ impl Picture {
             state,
             status: None,
             title: title.to_owned(),
-            place: context! { ahead => 0, behind => 0, ordinal => 0 },
+            place: context! { ahead => 0, behind => 0, ordinal => 0, seatsLeft => () },
             ahead: 0,
             wait: String::new(),
             notice: String::new(),
@@ -180,6 +180,7 @@ fn notice(texts: &Texts, state: &str, fresh_at: Timestamp, now: Timestamp) -> St
         );
     }
     match state {
+        "SOLD_OUT" => texts.get("wait", "sold_out").to_owned(),
         "PAUSED" => texts.get("wait", "paused").to_owned(),
         "CLOSED" => texts.get("wait", "closed").to_owned(),
         "DRAINING" => texts.get("wait", "draining").to_owned(),

@@ -145,6 +145,10 @@ impl Store for Cut {
         self.reach()?.change_policy(room, from, to).await
     }
 
+    async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), StoreError> {
+        self.reach()?.stock(room, left).await
+    }
+
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         self.reach()?.merge(room, memory).await
     }

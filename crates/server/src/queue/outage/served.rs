@@ -19,6 +19,7 @@ use crate::{
 };
 
 const STATUS: &str = "/api/v1/queue/status";
+const SERVICE_KEY: &str = "the-service-key-of-these-tests";
 const VERIFY: &str = "/api/v1/queue/verify";
 /// One is let in at once, and another every ten seconds; passes of a minute.
 const ROOM: &str = "store = 'redis://unused'\n[rooms.main]\nevery = '10s'\nbatch = 1\n\
@@ -43,6 +44,7 @@ impl Site {
         let overrides = Overrides {
             listen: Some("127.0.0.1:0".into()),
             data: Some(data.path().to_owned()),
+            service_key: Some(SERVICE_KEY.into()),
             ..Overrides::default()
         };
         let settings = Settings::from_text(&format!("{settings}{ROOM}"), &overrides).unwrap();
@@ -89,6 +91,13 @@ impl Site {
 
     fn verify(&mut self, token: &str) -> Reply {
         self.client.send(&Ask::get(VERIFY).token(token))
+    }
+
+    /// The gate's question of a service.
+    fn service_verify(&mut self, token: &str) -> Reply {
+        let ask = Ask::post("/api/v1/service/rooms/main/verify").token(token);
+        let ask = ask.header("Authorization", &format!("Bearer {SERVICE_KEY}"));
+        self.client.send(&ask)
     }
 
     /// Parts that `/readyz` names as degraded.
@@ -213,6 +222,29 @@ fn an_open_gate_lets_everybody_through_and_says_only_what_is_signed() {
     site.store.mend();
     assert_eq!(site.verify(&last).status, 403);
     assert!(site.degraded().is_empty());
+}
+
+#[test]
+fn a_service_hears_whether_the_store_was_asked() {
+    let mut site = Site::new("on_store_error = 'open'\n");
+    let (inside, last) = (site.inside.clone(), site.last.clone());
+    assert_eq!(site.service_verify(&inside).json()["checked"], true);
+    assert_eq!(site.service_verify(&last).code(), "NOT_ADMITTED");
+    site.store.cut();
+    let known = json!({
+        "checked": false, "visitor": "u:cid", "userId": "cid", "ordinal": 3, "verified": false,
+        "remainingMs": null,
+    });
+    assert_eq!(site.service_verify(&last).json(), known);
+    let unknown = json!({
+        "checked": false, "visitor": null, "userId": null, "ordinal": null, "verified": null,
+        "remainingMs": null,
+    });
+    assert_eq!(site.service_verify("x").json(), unknown);
+    let mut closed = Site::new("");
+    closed.store.cut();
+    let inside = closed.inside.clone();
+    assert!(refused(&closed.service_verify(&inside)));
 }
 
 #[test]

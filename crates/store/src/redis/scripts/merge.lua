@@ -3,7 +3,8 @@
 -- ARGV   8 'part' or 'last'
 --        9 epoch  10 state  11 issued  12 head  13 floor  14 base  15 version
 --        16 ... the policy (nine values, '' = absent), for a room that was created again
---        25 how many gone ordinals follow, then these, then the done ones; at most 1,000 in all
+--        25 stock or ''  26 the version in which it was told
+--        27 how many gone ordinals follow, then these, then the done ones; at most 1,000 in all
 -- Returns nothing of its own; status 'again' if there is more to do before the fence can be lifted
 
 -- Ends up to `most` places with an ordinal up to `last`; says how many.
@@ -33,6 +34,7 @@ local function merge(M, first)
     for _, field in ipairs(POLICY) do R[field] = M[field] end
     R.epoch, R.state = M.epoch, M.state
     R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
+    R.stock, R.stock_version = false, false
     R.fresh = false
   end
   if R.state == 'deleted' or M.state == 'deleted' then
@@ -46,6 +48,11 @@ local function merge(M, first)
   end
   R.floor = math.max(R.floor, M.floor)
   set_base(math.max(R.base, M.base))
+  -- What was told last; of two that were told in the same version, while the nodes were apart, the larger.
+  local told, count = R.stock_version or 0, function(stock) return tonumber(stock) or -1 end
+  if M.stock_version > told or (M.stock_version == told and count(M.stock) > count(R.stock)) then
+    R.stock, R.stock_version = M.stock, M.stock_version
+  end
   for _, ordinal in ipairs(M.gone) do end_place(ordinal, 'gone') end
   for _, ordinal in ipairs(M.done) do end_place(ordinal, 'done') end
   local looked = end_up_to(R.base, 'done', PART_MAX)
@@ -72,10 +79,11 @@ advance_clock()
 turn_rounds()
 
 local M = { epoch = tonumber(ARGV[9]), state = ARGV[10], issued = tonumber(ARGV[11]), head = tonumber(ARGV[12]),
-  floor = tonumber(ARGV[13]), base = tonumber(ARGV[14]), version = tonumber(ARGV[15]), gone = {}, done = {} }
+  floor = tonumber(ARGV[13]), base = tonumber(ARGV[14]), version = tonumber(ARGV[15]),
+  stock = value_at(25, 'stock'), stock_version = tonumber(ARGV[26]), gone = {}, done = {} }
 for i, field in ipairs(POLICY) do M[field] = value_at(15 + i, field) end
-local gone_last = 25 + tonumber(ARGV[25])
-for at = 26, #ARGV do
+local gone_last = 27 + tonumber(ARGV[27])
+for at = 28, #ARGV do
   local list = at <= gone_last and M.gone or M.done
   list[#list + 1] = tonumber(ARGV[at])
 end

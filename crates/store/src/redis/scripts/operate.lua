@@ -1,9 +1,11 @@
--- An operator's word.
+-- An operator's word, or that of the service behind the room.
 --
 -- KEYS   17 the node's note of its last word: its number, gone after ten minutes
 -- ARGV   8 number of this word, rising per node; a word that is sent again has the same number
---        9 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'policy' or 'change'
---        10 ... 'admit': how many; 'policy': the policy (nine values, '' = absent), then its digest or '';
+--        9 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'stock', 'policy' or
+--          'change'
+--        10 ... 'admit': how many; 'stock': how many are left to sell, or '' if that is not told; 'policy': the policy
+--          (nine values, '' = absent), then its digest or '';
 --          'change': the policy that was changed, then what it is changed to
 -- Returns 'done', or 'stale' if the policy is another one by now than the one that was changed
 local NOTE, NOTE_TTL_S = KEYS[17], 600
@@ -50,6 +52,12 @@ local words = {
     turn_tick()
     R.tick_extra = math.min(R.tick_extra + tonumber(ARGV[10]), 1e15)
     visible = true
+  end,
+  stock = function()
+    local left = value_at(10, 'stock')
+    if R.stock == left then return end
+    -- The version that this call makes.
+    R.stock, R.stock_version, visible = left, R.version + 1, true
   end,
   policy = function()
     set_policy(10)

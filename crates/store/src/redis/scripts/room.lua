@@ -160,8 +160,9 @@ local function news()
     ended, more = ended_since(known)
   end
   if not ended or more then return {} end
-  local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'admitted',
-    'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
+  local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock',
+    'stock_version', 'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed',
+    'restored', 'stayed_ms' }
   for i = 1, #THEN do
     local value = rawget(R, THEN[i])
     if value == nil then value = H[THEN[i]] end

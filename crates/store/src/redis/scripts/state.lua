@@ -40,7 +40,8 @@ local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = KEYS[1], KEYS[2], KEYS[3], KEYS
 local GONE, DONE, LOG, IMPORTED, CLAIMED = KEYS[7], KEYS[8], KEYS[12], KEYS[15], KEYS[16]
 local LOOK_MAX = tonumber(ARGV[2])
 
-local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true }
+-- The stock is a number, but may be larger than a script can count to.
+local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
 
 -- The room's hash as it was read; and the room as it is changed, which takes from the hash what is asked for. What is
 -- absent is false.

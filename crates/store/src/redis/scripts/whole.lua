@@ -22,6 +22,7 @@ local function begin(from, at)
   for i, field in ipairs(POLICY) do R[field] = value_at(from + i - 1, field) end
   for _, field in ipairs(COUNTERS) do R[field] = 0 end
   R.epoch, R.state, R.paused, R.digest = at, 'open', 0, false
+  R.stock, R.stock_version = false, false
   R.issued, R.head, R.floor, R.base, R.inside_since = 0, 0, 0, 0, 0
   R.tick_start, R.tick_admitted, R.tick_extra = at, 0, 0
   R.round, R.round_started, R.key_round, R.key_round_started = 0, at, 0, at
@@ -48,6 +49,7 @@ end
 local function delete()
   if not reset() then return false end
   R.state, R.paused, R.digest = 'deleted', 0, false
+  R.stock, R.stock_version = false, false
   turned = true
   for i = 7, 16 do
     if i ~= 12 then call('UNLINK', KEYS[i]) end

@@ -39,6 +39,8 @@ enum Lie {
     HearsNoOperator,
     OverwritesPolicies,
     HearsNoMemory,
+    HearsOfNoStock,
+    NeverStopsTelling,
     TakesOverTwice,
     DoesNotFreeze,
     CountsJoinsTwice,
@@ -201,6 +203,14 @@ impl Store for Liar {
         self.store.operate(room, set).await.map(|()| true)
     }
 
+    async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), StoreError> {
+        match self.lie {
+            Lie::HearsOfNoStock => Ok(()),
+            Lie::NeverStopsTelling if left.is_none() => Ok(()),
+            _ => self.store.stock(room, left).await,
+        }
+    }
+
     async fn merge(&self, room: &RoomId, memory: Arc<View>) -> Result<(), StoreError> {
         match self.lie {
             Lie::HearsNoMemory => Ok(()),
@@ -353,6 +363,11 @@ caught! {
     HearsNoOperator: deletion::a_deleted_room_is_not_there,
     OverwritesPolicies: policy::who_has_seen_another_policy_changes_nothing,
     HearsNoMemory: healing::what_a_node_saw_end_has_ended,
+    HearsNoMemory: stock::what_a_node_heard_last_is_so,
+    HearsOfNoStock: stock::a_room_shows_what_is_left,
+    NeverStopsTelling: stock::what_is_told_no_more_is_not_shown,
+    SharesNothing: stock::what_one_node_was_told_the_other_shows,
+    ForgetsEverythingInACrash: stock::what_is_left_outlives_a_crash,
     TakesOverTwice: import::a_row_is_taken_over_once,
     DoesNotFreeze: freezing::a_frozen_room_takes_no_change,
     SharesNothing: nodes::who_joined_on_one_node_is_known_on_the_other,

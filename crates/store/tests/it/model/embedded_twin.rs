@@ -74,6 +74,7 @@ impl<'a> EmbeddedTwin<'a> {
             Command::Create { policy, digest } => {
                 Reply::Created(store.create(room, policy, digest).await?)
             }
+            Command::Stock(left) => store.stock(room, left).await.map(|()| Reply::Done)?,
             command => {
                 store.operate(room, operation(command)).await?;
                 Reply::Done

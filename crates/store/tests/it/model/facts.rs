@@ -30,6 +30,8 @@ pub(super) fn facts(view: &View) -> Vec<Fact> {
         ("lost", format!("{:?}", header.lost)),
         ("held", format!("{:?}", header.joins_held_until)),
         ("grace", format!("{:?}", header.imported_until)),
+        ("stock", format!("{:?}", header.stock)),
+        ("told", format!("{:?}", header.stock_version)),
         ("counters", format!("{:?}", header.counters)),
         ("inside", format!("{:?}", view.inside)),
         ("aside", format!("{:?}", view.aside)),

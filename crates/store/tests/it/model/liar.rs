@@ -149,3 +149,15 @@ fn a_store_that_brings_back_who_was_done_after_a_loss_is_caught() {
         command => liar.honest(command),
     });
 }
+
+#[test]
+fn a_store_that_forgets_the_stock_with_what_it_lost_is_caught() {
+    caught(|liar, command| match command {
+        Command::Merge(memory) => {
+            let mut forgetful = View::clone(&memory);
+            (forgetful.header.stock, forgetful.header.stock_version) = (None, 0);
+            liar.honest(Command::Merge(Arc::new(forgetful)))
+        }
+        command => liar.honest(command),
+    });
+}

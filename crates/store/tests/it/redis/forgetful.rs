@@ -15,6 +15,7 @@ async fn line_of_ten(store: &RedisStore) -> RoomId {
     }
     store.finish(&room, holder("user-1", 1)).await.unwrap();
     store.leave(&room, holder("user-7", 7)).await.unwrap();
+    store.stock(&room, Some(40)).await.unwrap();
     room
 }
 
@@ -40,6 +41,8 @@ async fn all_are_back(store: &RedisStore, room: &RoomId) {
         join(store, room, "late").await,
         Ok(Joined::New(Ordinal(13)))
     );
+    let left = store.view(room).unwrap().view.header.stock;
+    assert_eq!(left, Some(40));
 }
 
 #[tokio::test]
@@ -104,6 +107,7 @@ async fn a_restart_that_lost_the_last_writes_gives_no_ordinal_twice_and_brings_n
         .map(|path| (path.clone(), std::fs::read(path).unwrap()))
         .collect();
     // What happens now is lost.
+    one.stock(&room, Some(39)).await.unwrap();
     for n in 13..=15 {
         join(&two, &room, &format!("user-{n}")).await.unwrap();
     }
@@ -122,6 +126,8 @@ async fn a_restart_that_lost_the_last_writes_gives_no_ordinal_twice_and_brings_n
         ask(&two, &room, "user-4", 4).await,
         Standing::Ended(Ending::Gone)
     );
+    let left = one.view(&room).unwrap().view.header.stock;
+    assert_eq!(left, Some(39));
     for n in 13..=15 {
         let standing = ask(&one, &room, &format!("user-{n}"), n).await;
         assert_eq!(standing, Standing::Live(Live::InLine), "user-{n}");
@@ -164,4 +170,25 @@ async fn a_room_that_began_again_does_not_count_the_places_of_the_one_before() {
     .await;
     let header = store.view(&room).unwrap().view.header.clone();
     assert_eq!((header.issued, header.lost), (Ordinal(2), None));
+}
+
+#[tokio::test]
+async fn a_room_that_an_earlier_version_wrote_has_no_stock_until_it_is_told() {
+    let redis = TestRedis::start();
+    let store = node(&redis).await;
+    let room = line_of_ten(&store).await;
+    store.close().await;
+    redis.cli(&["HDEL", "rl:{main}:room", "stock", "stock_version"]);
+    let store = node(&redis).await;
+    let left = async || {
+        store.refresh(&room).await;
+        store.view(&room).unwrap().view.header.stock
+    };
+    until("the room is found", async || store.view(&room).is_some()).await;
+    assert_eq!(left().await, None);
+    let memory = store.view(&room).unwrap().view;
+    store.merge(&room, memory).await.unwrap();
+    assert_eq!(left().await, None);
+    store.stock(&room, Some(40)).await.unwrap();
+    all_are_back(&store, &room).await;
 }

@@ -103,6 +103,8 @@ pub struct Judge {
     policy_since: Timestamp,
     /// The policy that somebody last set; `None` where a store that went back may have another.
     ordered: Option<Arc<Policy>>,
+    /// How much was last said to be left.
+    stock: Option<u64>,
     existence: Existence,
     epoch: Epoch,
 }

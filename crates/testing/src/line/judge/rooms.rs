@@ -1,4 +1,4 @@
-//! Whether there is a room, which one it is, and which policy it has.
+//! Whether there is a room, which one it is, which policy it has, and what is said to be left.
 
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ impl Judge {
         match (command, reply) {
             (Command::Delete, Reply::Done) => self.existence = Existence::Deleted,
             (Command::Create { .. }, Reply::Created(true)) => self.begin_again(),
+            (Command::Stock(left), Reply::Done) => self.stock = *left,
             _ => {}
         }
         self.heard_of_the_policy(command, reply)
@@ -91,6 +92,11 @@ impl Judge {
         if deleted {
             return nobody(seen);
         }
+        ensure(
+            header.stock == self.stock,
+            "the stock is the one that was last told",
+            || format!("{:?}, told was {:?}", header.stock, self.stock),
+        )?;
         let ordered = self
             .ordered
             .get_or_insert_with(|| Arc::clone(&header.policy));
