@@ -9,7 +9,7 @@ const [PITCH_X, PITCH_Y, WIDTH, HEIGHT, AISLE, STAGE] = [46, 46, 40, 38, 20, 58]
 const BANDS = 6;
 const MARKS = {
   SOLD: "M-8,-8 L8,8 M8,-8 L-8,8",
-  MINE: "M7,-17 l4,4 l8,-9",
+  MINE: "M11,-15 l3,3 l6,-7",
   BOUGHT: "M-9,0 l6,7 l12,-14",
 };
 
@@ -28,7 +28,7 @@ function shape() {
   parts.append(
     element("path", { class: "seat-outline", d: outline }),
     element("text", { class: "seat-number", y: 6 }),
-    element("circle", { class: "seat-badge", cx: 13, cy: -13, r: 10 }),
+    element("circle", { class: "seat-badge", cx: 15.5, cy: -14.5, r: 8.5 }),
     element("path", { class: "seat-mark", d: "" }),
   );
   return parts;
@@ -148,7 +148,10 @@ export function seatMap(svg, { texts, word, onChoose, onLook }) {
     });
   }
 
-  return { show };
+  // Tells again of the seat that somebody stands on.
+  const tell = () => onLook(nameOf(seats[at]));
+
+  return { show, tell };
 }
 
 // What each price buys: the dearest first, with the first and last number.

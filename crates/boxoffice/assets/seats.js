@@ -137,7 +137,7 @@ async function take({ seatId, number }) {
     notice(fill(texts.seats.taken_by_other, { n: number }));
   } else if (problem && OUTSIDE.includes(problem.code)) leave();
   else notice(problem ? word.problem(problem) : fill(texts.holds.no_answer_take, { n: number }));
-  at("about").textContent = "";
+  map.tell();
 }
 
 async function pay(hold) {

@@ -4,6 +4,7 @@ const FORMS = {
   day: { dateStyle: "full" },
   time: { timeStyle: "short" },
   both: { dateStyle: "full", timeStyle: "short" },
+  short: { dateStyle: "medium", timeStyle: "short" },
 };
 
 const language = document.documentElement.lang;

@@ -8,7 +8,7 @@ export function words(texts, language) {
     many,
     // For a clock that runs: 4:05.
     countdown(ms) {
-      const left = Math.max(0, Math.ceil(ms / 1_000));
+      const left = Math.max(0, Math.floor(ms / 1_000));
       return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     },
     // For a sentence: 5 minutes.

@@ -18,7 +18,7 @@ pub(super) fn when(texts: &Texts, at: Timestamp) -> Value {
     let time = zoned.strftime("%H:%M").to_string();
     let time = fill(texts.get("when", "time"), &[("time", &time)]);
     let both = fill(texts.get("when", "both"), &[("day", &day), ("time", &time)]);
-    context! { iso => Moment(at).to_string(), day, time, both }
+    context! { iso => Moment(at).to_string(), day, time, short => &both, both }
 }
 
 fn in_utc(at: Timestamp) -> Zoned {
