@@ -10,6 +10,7 @@
     reason = "a stopwatch reads the clock, and a command line tool prints"
 )]
 
+mod boxoffice;
 mod engine;
 mod http;
 mod machine;
@@ -44,6 +45,8 @@ enum Command {
     Redis(http::Args),
     /// The storage engines under durable joins, without HTTP.
     Engine(engine::Args),
+    /// The box office: reservations and payments on both databases, without HTTP.
+    Boxoffice(boxoffice::Args),
     /// Single functions, in nanoseconds.
     Micro,
     /// The bare axum server; `http` starts it as a child process.
@@ -60,6 +63,8 @@ struct AllArgs {
     http: http::Args,
     #[command(flatten)]
     engine: engine::Args,
+    #[command(flatten)]
+    boxoffice: boxoffice::Args,
     /// Where the report goes.
     #[arg(long, default_value = "docs/BENCHMARKS.md")]
     out: PathBuf,
@@ -91,6 +96,7 @@ fn run(command: Command) -> Result<()> {
             all_measured(compared.refused)
         }
         Command::Engine(args) => show(&[engine::run(&args)?]),
+        Command::Boxoffice(args) => show(&[boxoffice::run(&args)?]),
         Command::Micro => show(&[micro::run()]),
         Command::Hello => http::hello::serve(),
         Command::Plain(args) => http::plain::serve(&args),
@@ -101,6 +107,7 @@ fn all(args: &AllArgs) -> Result<()> {
     let mut tables = vec![http::embedded::run(&args.http)?];
     let on_redis = http::on_redis::run(&args.http)?;
     tables.extend(on_redis.tables);
+    tables.push(boxoffice::run(&args.boxoffice)?);
     tables.push(engine::run(&args.engine)?);
     tables.push(micro::run());
     show(&tables)?;

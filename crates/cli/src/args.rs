@@ -11,8 +11,8 @@ use clap::{
 use ropeline_server::config::Overrides;
 
 use crate::{
-    carry::MoveArgs, config::ConfigCommand, health::HealthArgs, import::ImportArgs,
-    keys::KeysCommand, load::LoadCommand, plan::PlanArgs, room::RoomArgs,
+    boxoffice::BoxOfficeArgs, carry::MoveArgs, config::ConfigCommand, health::HealthArgs,
+    import::ImportArgs, keys::KeysCommand, load::LoadCommand, plan::PlanArgs, room::RoomArgs,
 };
 
 /// Ropeline, a self-hosted virtual waiting room.
@@ -30,8 +30,13 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run the waiting room (the default)
+    /// Run the waiting room, with the box office behind it (the default)
     Serve,
+    /// Run the concert box office as a service of its own, behind the gate of a waiting room
+    ///
+    /// `ropeline serve` has it beside the rooms already. Here it asks a room elsewhere over HTTP, with the service key that
+    /// both are given; its operators need an admin key of their own.
+    Boxoffice(BoxOfficeArgs),
     /// Judge and show settings
     #[command(subcommand)]
     Config(ConfigCommand),

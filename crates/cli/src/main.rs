@@ -1,6 +1,7 @@
 //! The command `ropeline`.
 
 mod args;
+mod boxoffice;
 mod carry;
 mod config;
 mod failure;
@@ -43,6 +44,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let overrides = cli.settings.into_overrides();
     match cli.command.unwrap_or(Command::Serve) {
         Command::Serve => serve::run(&overrides),
+        Command::Boxoffice(args) => boxoffice::run(&args, &overrides),
         Command::Config(command) => config::run(command, overrides),
         Command::Keys(command) => keys::run(&command, &overrides),
         Command::Plan(args) => plan::run(&args),

@@ -3,7 +3,7 @@
 use axum::{
     Router,
     middleware::from_fn_with_state,
-    routing::{delete, get, post},
+    routing::{delete, get, post, put},
 };
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::CorsLayer;
@@ -42,6 +42,7 @@ pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
         .route("/api/v1/service/rooms/{room}/tokens", post(service::join))
         .route("/api/v1/service/rooms/{room}/keep", post(service::keep))
         .route("/api/v1/service/rooms/{room}/finish", post(service::finish))
+        .route("/api/v1/service/rooms/{room}/stock", put(service::stock))
         .route("/problems/{code}", get(problems::problem))
         .route(home, get(pages::home))
         .route("/wait/{room}", get(pages::wait))

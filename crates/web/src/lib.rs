@@ -12,6 +12,7 @@ mod kinds;
 mod language;
 mod limits;
 mod moment;
+pub mod openapi;
 pub mod pages;
 mod problem;
 mod request_id;

@@ -6,9 +6,11 @@
 mod amount;
 mod business;
 mod error;
+mod explained;
 mod guard;
 mod key;
 mod login;
+mod openapi;
 mod router;
 mod service;
 
@@ -27,7 +29,9 @@ pub use error::{
     HOLD_LIMIT, INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND, SEAT_NOT_FOUND,
     SEAT_TAKEN, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
 };
+pub use explained::EXPLAINED;
 pub(crate) use guard::Login;
 pub use login::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins};
+pub use openapi::openapi;
 pub use service::{CookieScope, Operators, Parts, Service};
 pub(crate) use users::{login_cookie, no_login_cookie};

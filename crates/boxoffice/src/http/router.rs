@@ -13,7 +13,8 @@ pub(super) fn router(service: Service) -> Router {
     let gated = Router::new()
         .route("/concert/dates", get(concerts::dates))
         .route("/concert/{concertDateId}/seats", get(concerts::seats))
-        .route("/concert/{seatId}/reservation", post(reservations::reserve));
+        .route("/concert/{seatId}/reservation", post(reservations::reserve))
+        .route_layer(service.gate.clone());
     Router::new()
         .merge(gated)
         .route("/user", post(users::create))

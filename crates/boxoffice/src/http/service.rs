@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use axum::Router;
 use ropeline_core::{Clock, RoomId, Timestamp};
-use ropeline_gate::Gatekeeper;
+use ropeline_gate::{Gate, Gatekeeper};
 
 use super::{business::Owed, login::Logins, router::router};
 use crate::BoxOffice;
@@ -24,6 +24,8 @@ pub struct Parts {
     pub office: BoxOffice,
     /// Knows the waiting room.
     pub gatekeeper: Arc<dyn Gatekeeper>,
+    /// Stands before the dates and seats, at the door of the same room.
+    pub gate: Gate,
     /// The room that buyers come through.
     pub room: RoomId,
     /// Gives out logins and knows them again.
@@ -38,7 +40,9 @@ pub struct Parts {
 
 /// Tells operators from others.
 #[derive(Clone)]
-pub struct Operators(Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>);
+pub struct Operators(Option<IsKey>);
+
+type IsKey = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl Operators {
     /// By a key behind `Authorization: Bearer`. `is_key` has to take the same time for all keys.

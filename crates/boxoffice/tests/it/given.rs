@@ -26,6 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A box office on a database that nobody else uses.
 pub(crate) struct Given {
     pub(crate) office: BoxOffice,
+    pub(crate) database: Database,
     pub(crate) url: String,
     /// The test's own way in, past the box office.
     sql: AnyPool,
@@ -57,7 +58,8 @@ impl Given {
         let opened = Database::open(&url).await.unwrap();
         let sql = AnyPoolOptions::new().max_connections(1).connect(&url);
         Self {
-            office: BoxOffice::new(opened, Rules::default()),
+            office: BoxOffice::new(opened.clone(), Rules::default()),
+            database: opened,
             sql: sql.await.unwrap(),
             url,
             _database: database,

@@ -28,6 +28,7 @@ macro_rules! on_both {
 
 mod given;
 
+mod business;
 mod concerts;
 mod constraints;
 mod crowds;

@@ -3,6 +3,7 @@
 use std::{fmt, path::Path};
 
 use super::value::Wrong;
+use crate::app::KeyDigest;
 
 /// Longer than any key that a person or a program makes.
 const LENGTH_MAX: usize = 256;
@@ -41,6 +42,11 @@ impl BearerKey {
         &self.0
     }
 
+    /// Whether a text is the key; found out in the same time for every wrong one.
+    pub fn matches(&self, text: &str) -> bool {
+        KeyDigest::of(&self.0).matches(text)
+    }
+
     /// Whether the key is so short that it may be guessed.
     pub fn is_short(&self) -> bool {
         self.0.len() < LENGTH_SAFE
@@ -63,6 +69,7 @@ mod tests {
         assert_eq!(format!("{key:?}"), "BearerKey(…)");
         assert_eq!(key.reveal(), "correct-horse");
         assert!(key.is_short());
+        assert!(key.matches("correct-horse") && !key.matches("correct-horses"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use http::{
     HeaderValue,
     header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS},
 };
-use ropeline_web::{Explained, JsonText};
+use ropeline_web::{Explained, JsonText, openapi::problem_schema};
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -116,7 +116,7 @@ fn components() -> ComponentsBuilder {
         .schema_from::<queue::JoinRequest>()
         .schemas_from_iter(admin::schemas())
         .schemas_from_iter(services::schemas())
-        .schema("Problem", problems::schema())
+        .schema("Problem", problem_schema())
         .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
         .security_scheme("login", SecurityScheme::Http(login.build()))
         .security_scheme("adminKey", SecurityScheme::Http(admin.build()))

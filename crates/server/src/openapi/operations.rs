@@ -8,7 +8,7 @@ use utoipa::openapi::{
 };
 
 use super::{
-    route::{Route, number, room, text},
+    route::{Route, in_place, number, room, text},
     service::service,
 };
 use crate::error::{
@@ -31,14 +31,14 @@ pub(super) fn operations(problems: &[String]) -> Vec<Route> {
         control(),
         visitors(),
         service(),
-        monitoring(problems),
+        monitoring(),
     ];
     let all = all.into_iter().flatten();
-    all.map(|route| match route.method {
+    let all = all.map(|route| match route.method {
         HttpMethod::Get => route,
         _ => route.fails(&[&CROSS_SITE]),
-    })
-    .collect()
+    });
+    all.map(|route| in_place(route, problems)).collect()
 }
 
 fn queue() -> Vec<Route> {
@@ -229,7 +229,7 @@ fn visitors() -> Vec<Route> {
     ]
 }
 
-fn monitoring(problems: &[String]) -> Vec<Route> {
+fn monitoring() -> Vec<Route> {
     vec![
         Route::get("/healthz", "alive", "The process answers")
             .respond(OK, json_like("It does", json!({"status": "ok"}))),
@@ -242,7 +242,6 @@ fn monitoring(problems: &[String]) -> Vec<Route> {
             described("The figures").content("text/plain", ContentBuilder::new().build()),
         ),
         Route::get("/problems/{code}", "explainProblem", "What a code means, and what to do")
-            .one_of(problems)
             .respond(
                 OK,
                 json_like(

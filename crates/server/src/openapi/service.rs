@@ -46,6 +46,17 @@ pub(super) fn service() -> Vec<Route> {
         .about("Ends the pass, and its slot is free for the next. Repeating it does no harm.")
         .body("Finish", Required::True, holder)
         .respond(NO_CONTENT, described("The pass has ended, now or before")),
+        of_service(Route::put(
+            "/api/v1/service/rooms/{room}/stock",
+            "serviceStock",
+            "Say how much is left to sell",
+        ))
+        .about(
+            "Those who wait see it as `seatsLeft`, and with 0 the room as `SOLD_OUT`. Joins and admissions go on: closing \
+             the room is for its operators.",
+        )
+        .body("Stock", Required::True, json!({"left": 120}))
+        .respond(NO_CONTENT, described("It is told")),
     ]
 }
 

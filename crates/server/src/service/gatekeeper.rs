@@ -51,9 +51,8 @@ impl Gatekeeper for InProcess {
         Ok(rules::finish(&self.0, room, holder.clone()).await?)
     }
 
-    async fn stock(&self, _room: &RoomId, _left: Option<u64>) -> Result<(), GateError> {
-        let why = "this room does not keep count of what is left to sell";
-        Err(GateError::Misconfigured(why.into()))
+    async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), GateError> {
+        Ok(rules::stock(&self.0, room, left).await?)
     }
 }
 

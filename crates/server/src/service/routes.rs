@@ -14,7 +14,7 @@ use ropeline_web::{Json, Path, Problem};
 use super::{
     key::Service,
     rules,
-    shapes::{Entering, Finish, Keep, ServiceJoin},
+    shapes::{Entering, Finish, Keep, ServiceJoin, Stock},
 };
 use crate::{app::App, error::ApiError, queue::Entry};
 
@@ -71,5 +71,15 @@ pub(crate) async fn finish(
     Json(Finish { visitor, ordinal }): Json<Finish>,
 ) -> Result<StatusCode, ApiError> {
     rules::finish(&app, &room, Holder { visitor, ordinal }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn stock(
+    _: Service,
+    State(app): State<App>,
+    Path(room): Path<RoomId>,
+    Json(Stock { left }): Json<Stock>,
+) -> Result<StatusCode, ApiError> {
+    rules::stock(&app, &room, left).await?;
     Ok(StatusCode::NO_CONTENT)
 }

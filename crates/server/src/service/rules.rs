@@ -62,6 +62,12 @@ pub(super) async fn finish(app: &App, room: &RoomId, holder: Holder) -> Result<(
     Ok(())
 }
 
+/// Tells those who wait how much is left to sell; nothing else follows from it.
+pub(super) async fn stock(app: &App, room: &RoomId, left: Option<u64>) -> Result<(), ApiError> {
+    app.store.stock(room, left).await?;
+    Ok(())
+}
+
 fn check(holder: &Holder) -> Result<(), ApiError> {
     if (Ordinal(1)..=ORDINAL_MAX).contains(&holder.ordinal) {
         return Ok(());

@@ -92,6 +92,16 @@ pub(crate) struct Finish {
     pub(super) ordinal: Ordinal,
 }
 
+/// What is left to sell.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stock {
+    /// `null` if that is no longer told.
+    #[schema(required, example = 120)]
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub(super) left: Option<u64>,
+}
+
 /// All of them, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     vec![
@@ -99,6 +109,7 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
         named::<ServiceJoin>(),
         named::<Keep>(),
         named::<Finish>(),
+        named::<Stock>(),
     ]
 }
 

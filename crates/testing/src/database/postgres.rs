@@ -22,8 +22,17 @@ pub struct TestPostgres {
 }
 
 impl TestPostgres {
-    /// An empty server.
+    /// An empty server that forgets with the machine what it has not written yet.
     pub fn start() -> Self {
+        Self::with(&["-c", "fsync=off"])
+    }
+
+    /// An empty server that syncs every commit to disk, for what is to be measured.
+    pub fn start_synced() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(settings: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory for PostgreSQL");
         let path = directory.path();
         if is_root() {
@@ -45,7 +54,8 @@ impl TestPostgres {
             .arg(&data)
             .arg("-k")
             .arg(path)
-            .args(["-c", "listen_addresses=", "-c", "fsync=off"])
+            .args(["-c", "listen_addresses="])
+            .args(settings)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let answers = || {

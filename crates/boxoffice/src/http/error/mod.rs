@@ -25,6 +25,9 @@ const RETRY_S: RangeInclusive<u64> = 2..=5;
 /// When to try a join again that found the line full.
 const RETRY_FULL: Duration = Duration::from_secs(30);
 
+/// When to try again while somebody has to change a setting.
+const RETRY_MISCONFIGURED: Duration = Duration::from_secs(30);
+
 /// Why a request was not done.
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -146,8 +149,7 @@ fn unanswered(error: &GateError) -> &'static Kind {
         GateError::RoomClosed => &gate::ROOM_CLOSED,
         GateError::RoomFull => &gate::ROOM_FULL,
         GateError::NoSuchRoom => &gate::ROOM_NOT_FOUND,
-        GateError::Away(_) => &gate::STORE_UNAVAILABLE,
-        GateError::Misconfigured(_) => &INTERNAL,
+        GateError::Away(_) | GateError::Misconfigured(_) => &gate::STORE_UNAVAILABLE,
     }
 }
 
@@ -192,7 +194,7 @@ impl From<ApiError> for Problem {
             ApiError::Gate(GateError::RoomFull) => problem.retry_after(RETRY_FULL),
             ApiError::Gate(GateError::Misconfigured(reason)) => {
                 tracing::error!(%reason, "the waiting room does not believe the box office");
-                Self::internal()
+                problem.retry_after(RETRY_MISCONFIGURED)
             }
             _ => problem,
         }

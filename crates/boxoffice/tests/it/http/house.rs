@@ -1,6 +1,6 @@
 //! A concert house of the test's own: a box office and the waiting room before it.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, response::Response};
 use http::{HeaderMap, Method, Request, StatusCode};
@@ -9,15 +9,18 @@ use ropeline_boxoffice::{
     SeatId, UserId,
     http::{CookieScope, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service},
 };
-use ropeline_core::{Clock, RoomId, Timestamp};
+use ropeline_core::{Clock, Holder, Ordinal, RoomId, Timestamp, UserId as SiteUser, Visitor};
+use ropeline_gate::{Gate, Gatekeeper};
 use ropeline_server::{
     Ready,
     config::{Overrides, Settings},
 };
-use ropeline_testing::{ManualClock, login::LoginKey};
+use ropeline_store::Store;
+use ropeline_testing::{ManualClock, http as client, login::LoginKey};
 use ropeline_web::{Problem, Tasks};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::switch::Switch;
@@ -33,9 +36,13 @@ const WIDE: &str = "[rooms.main]\nactive_max = 100000\npresence_ttl = \"0s\"\npa
 pub(crate) struct House {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) room: Arc<Switch>,
-    pub(crate) service: Service,
+    service: Service,
     router: Router,
-    ready: Ready,
+    operators: Operators,
+    store: Arc<dyn Store>,
+    /// Where the room itself is answered for.
+    address: SocketAddr,
+    _served: Served,
     _data: TempDir,
 }
 
@@ -74,23 +81,39 @@ impl House {
         let ready = Ready::prepare(settings, Arc::clone(&clock) as _).await;
         let ready = ready.unwrap();
         let room = Arc::new(Switch::before(ready.gatekeeper()));
-        let service = Service::new(Parts {
-            office: given.office.clone(),
-            gatekeeper: Arc::clone(&room) as _,
-            room: RoomId::main(),
-            logins: Logins::with_secret(&SECRET),
-            operators: Operators::by_key(ready.admin_key()),
-            clock: Arc::clone(&clock) as _,
-            cookies: CookieScope::Plain,
-        });
+        let operators = Operators::by_key(ready.admin_key());
+        let service = service(given, &room, &operators, &clock);
         Self {
-            clock,
-            room,
             router: service.router(),
             service,
-            ready,
+            clock,
+            room,
+            operators,
+            store: ready.store(),
+            address: ready.started().address,
+            _served: Served::begin(ready),
             _data: data,
         }
+    }
+
+    /// The same house with a new process to sell in it. The room is as it was.
+    pub(crate) fn restarted(self, given: &Given) -> Self {
+        let service = service(given, &self.room, &self.operators, &self.clock);
+        let router = service.router();
+        Self {
+            service,
+            router,
+            ..self
+        }
+    }
+
+    /// The same house with another router, to see whether a test would notice.
+    pub(crate) fn answering(self, router: Router) -> Self {
+        Self { router, ..self }
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        self.router.clone()
     }
 
     /// The workers, until they are dropped.
@@ -111,7 +134,7 @@ impl House {
     }
 
     async fn settle(&self) {
-        self.ready.store().settle(&RoomId::main()).await.unwrap();
+        self.store.settle(&RoomId::main()).await.unwrap();
     }
 
     pub(crate) fn ask(&self, method: Method, path: impl Into<String>) -> Ask {
@@ -200,6 +223,39 @@ impl House {
         self.ask(Method::DELETE, path).login(person)
     }
 
+    pub(crate) fn operator(&self, path: &str) -> Ask {
+        self.post(path).bearer(ADMIN_KEY)
+    }
+
+    /// The token of somebody who joined at the room itself, believed or without a name.
+    pub(crate) async fn unverified(&self, user: Option<&str>) -> String {
+        let body = user.map_or(json!({}), |user| json!({"userId": user}));
+        let address = self.address;
+        let join = move || {
+            let mut client = client::Client::connect(address).unwrap();
+            client.send(&client::Ask::post("/api/v1/queue/tokens").json(&body))
+        };
+        let joined = tokio::task::spawn_blocking(join).await.unwrap();
+        joined.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// The token of a user whom the box office did not make, in a room.
+    pub(crate) async fn token_in(&self, room: &str, user: &str) -> String {
+        let (room, user) = (RoomId::parse(room).unwrap(), SiteUser::parse(user).unwrap());
+        let ticket = self.room.join(&room, Some(&user)).await.unwrap();
+        ticket.view["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Ends a pass as the room does when its holder is done.
+    pub(crate) async fn finish(&self, ticket: &Value) {
+        let user = SiteUser::parse(ticket["userId"].as_str().unwrap()).unwrap();
+        let holder = Holder {
+            visitor: Visitor::user(&user),
+            ordinal: Ordinal(ticket["ordinal"].as_u64().unwrap()),
+        };
+        self.room.finish(&RoomId::main(), &holder).await.unwrap();
+    }
+
     /// Whether the gate lets a token through, or the code of why not.
     pub(crate) async fn gate(&self, token: &str) -> String {
         let answer = self.get("/concert/dates").token(token).await;
@@ -207,6 +263,42 @@ impl House {
             StatusCode::OK => "inside".to_owned(),
             _ => answer.code(),
         }
+    }
+}
+
+fn service(
+    given: &Given,
+    room: &Arc<Switch>,
+    operators: &Operators,
+    clock: &Arc<ManualClock>,
+) -> Service {
+    Service::new(Parts {
+        office: given.office.clone(),
+        gate: Gate::new(RoomId::main(), Arc::clone(room) as _),
+        gatekeeper: Arc::clone(room) as _,
+        room: RoomId::main(),
+        logins: Logins::with_secret(&SECRET),
+        operators: operators.clone(),
+        clock: Arc::clone(clock) as _,
+        cookies: CookieScope::Plain,
+    })
+}
+
+/// The room's own server, until it is dropped.
+struct Served(CancellationToken);
+
+impl Served {
+    fn begin(ready: Ready) -> Self {
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        Tasks::new().spawn(ready.serve(async move { stopped.cancelled().await }));
+        Self(stop)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

@@ -3,4 +3,11 @@
 pub(crate) mod house;
 mod switch;
 
+mod acceptance;
+mod documents;
+mod matrix;
+mod outage;
+mod passes;
 mod points;
+mod purchase;
+mod stock;

@@ -2,8 +2,8 @@
 
 use std::{
     sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -11,42 +11,72 @@ use std::{
 use async_trait::async_trait;
 use ropeline_core::{Holder, RoomId, UserId};
 use ropeline_gate::{Decision, GateError, Gatekeeper, Ticket};
+use tokio::sync::watch;
 
-/// The gatekeeper of a real room, out of reach while it is cut off.
+/// The gatekeeper of a real room. What the box office asks of it is always answered; what it tells the room can be cut.
 #[derive(Debug)]
 pub(crate) struct Switch {
     room: Arc<dyn Gatekeeper>,
-    cut: AtomicBool,
-    finishes: AtomicUsize,
+    way: Mutex<Way>,
+    tries: AtomicUsize,
+    kept: watch::Sender<usize>,
+    finished: watch::Sender<usize>,
+    stocked: watch::Sender<Vec<Option<u64>>>,
+}
+
+/// Whether the room hears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Open,
+    /// It is said at once that it does not.
+    Cut,
+    /// Nothing is ever said.
+    Silent,
 }
 
 impl Switch {
     pub(crate) fn before(room: Arc<dyn Gatekeeper>) -> Self {
         Self {
             room,
-            cut: AtomicBool::new(false),
-            finishes: AtomicUsize::new(0),
+            way: Mutex::new(Way::Open),
+            tries: AtomicUsize::new(0),
+            kept: watch::Sender::new(0),
+            finished: watch::Sender::new(0),
+            stocked: watch::Sender::default(),
         }
     }
 
-    pub(crate) fn cut(&self) {
-        self.cut.store(true, SeqCst);
+    pub(crate) fn turn(&self, way: Way) {
+        *self.way.lock().unwrap_or_else(PoisonError::into_inner) = way;
     }
 
-    pub(crate) fn mend(&self) {
-        self.cut.store(false, SeqCst);
+    /// How many passes the room has finished.
+    pub(crate) fn finished(&self) -> watch::Receiver<usize> {
+        self.finished.subscribe()
     }
 
-    /// How many passes the room has been asked to finish and has acknowledged.
-    pub(crate) fn finishes(&self) -> usize {
-        self.finishes.load(SeqCst)
+    /// How often the room was told for how long somebody has business inside.
+    pub(crate) fn kept(&self) -> watch::Receiver<usize> {
+        self.kept.subscribe()
     }
 
-    fn way(&self) -> Result<&dyn Gatekeeper, GateError> {
-        if self.cut.load(SeqCst) {
-            Err(GateError::Away(Duration::from_secs(1)))
-        } else {
-            Ok(&*self.room)
+    /// What the room was told to be left.
+    pub(crate) fn stocked(&self) -> watch::Receiver<Vec<Option<u64>>> {
+        self.stocked.subscribe()
+    }
+
+    /// How often the room should have been told something, heard or not.
+    pub(crate) fn tries(&self) -> usize {
+        self.tries.load(SeqCst)
+    }
+
+    async fn way(&self) -> Result<&dyn Gatekeeper, GateError> {
+        self.tries.fetch_add(1, SeqCst);
+        let way = *self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        match way {
+            Way::Open => Ok(&*self.room),
+            Way::Cut => Err(GateError::Away(Duration::from_secs(1))),
+            Way::Silent => std::future::pending().await,
         }
     }
 }
@@ -54,11 +84,11 @@ impl Switch {
 #[async_trait]
 impl Gatekeeper for Switch {
     async fn verify(&self, room: &RoomId, token: &str) -> Result<Decision, GateError> {
-        self.way()?.verify(room, token).await
+        self.room.verify(room, token).await
     }
 
     async fn join(&self, room: &RoomId, user: Option<&UserId>) -> Result<Ticket, GateError> {
-        self.way()?.join(room, user).await
+        self.room.join(room, user).await
     }
 
     async fn keep(
@@ -67,16 +97,20 @@ impl Gatekeeper for Switch {
         holder: &Holder,
         business: Duration,
     ) -> Result<(), GateError> {
-        self.way()?.keep(room, holder, business).await
+        self.way().await?.keep(room, holder, business).await?;
+        self.kept.send_modify(|kept| *kept += 1);
+        Ok(())
     }
 
     async fn finish(&self, room: &RoomId, holder: &Holder) -> Result<(), GateError> {
-        self.way()?.finish(room, holder).await?;
-        self.finishes.fetch_add(1, SeqCst);
+        self.way().await?.finish(room, holder).await?;
+        self.finished.send_modify(|finished| *finished += 1);
         Ok(())
     }
 
     async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), GateError> {
-        self.way()?.stock(room, left).await
+        self.way().await?.stock(room, left).await?;
+        self.stocked.send_modify(|stocked| stocked.push(left));
+        Ok(())
     }
 }

@@ -1,0 +1,84 @@
+//! The API described for programs.
+//!
+//! Shapes come from the types that handlers read and write, problems from the catalogue. What each route does stands in
+//! [`operations`], and a test holds that list to the router.
+
+mod operations;
+#[cfg(test)]
+mod tests;
+
+use ropeline_web::openapi::problem_schema;
+use utoipa::{
+    ToSchema,
+    openapi::{
+        ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, PathsBuilder, RefOr, Schema,
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+    },
+};
+
+use self::operations::operations;
+use super::{admin, concerts, payment, points, reservations, users};
+
+/// The description of every route but those of pages.
+pub fn openapi() -> OpenApi {
+    let mut paths = PathsBuilder::new();
+    for route in operations() {
+        paths = paths.path(route.path, route.item());
+    }
+    let info = InfoBuilder::new()
+        .title("Ropeline box office")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "Points, dates, seats, holds and payments, behind a waiting room.",
+        ));
+    OpenApiBuilder::new()
+        .info(info)
+        .paths(paths)
+        .components(Some(components().build()))
+        .build()
+}
+
+fn components() -> ComponentsBuilder {
+    let token = ApiKeyValue::with_description(
+        "X-Queue-Token",
+        "The token that joining gave. The plain header `token` and the cookie of the room do as well.",
+    );
+    let bearer = |about: &str| {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
+        SecurityScheme::Http(scheme.description(Some(about)).build())
+    };
+    ComponentsBuilder::new()
+        .schemas_from_iter(shapes())
+        .schema("Problem", problem_schema())
+        .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
+        .security_scheme(
+            "accessToken",
+            bearer("The `accessToken` of `POST /user`; its cookie does as well."),
+        )
+        .security_scheme("adminKey", bearer("The admin key."))
+}
+
+fn shapes() -> [(String, RefOr<Schema>); 16] {
+    [
+        named::<users::NewUser>(),
+        named::<users::UserView>(),
+        named::<points::PointsView>(),
+        named::<points::Charge>(),
+        named::<points::ChargedView>(),
+        named::<concerts::DateList>(),
+        named::<concerts::DateView>(),
+        named::<concerts::SeatList>(),
+        named::<concerts::SeatView>(),
+        named::<reservations::ReservationView>(),
+        named::<reservations::ReservationList>(),
+        named::<payment::PaymentView>(),
+        named::<admin::NewConcert>(),
+        named::<admin::ConcertView>(),
+        named::<admin::NewDate>(),
+        named::<admin::NewSeat>(),
+    ]
+}
+
+fn named<T: ToSchema>() -> (String, RefOr<Schema>) {
+    (T::name().into_owned(), T::schema())
+}

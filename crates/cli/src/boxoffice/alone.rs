@@ -1,0 +1,147 @@
+//! `ropeline boxoffice`: the box office as a service of its own, behind the gate of a room elsewhere.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, routing::get};
+use ropeline_boxoffice::http::{Logins, Operators, Parts, Service};
+use ropeline_core::Clock;
+use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
+use ropeline_server::config::{Overrides, Settings};
+use ropeline_store::SystemClock;
+use ropeline_web::{Json, Server, Tasks, listen};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::{beside::cookie_scope, books::Books};
+use crate::{failure::Failure, http::BaseUrl, output::print, serve};
+
+/// How long the workers may take to put down what they have in hand.
+const PUT_DOWN: Duration = Duration::from_secs(5);
+
+#[derive(clap::Args)]
+pub(crate) struct BoxOfficeArgs {
+    /// The server of the waiting room, as in <http://127.0.0.1:8080>
+    #[arg(long, value_name = "URL", env = "ROPELINE_GATE")]
+    gate: BaseUrl,
+}
+
+pub(crate) fn run(args: &BoxOfficeArgs, overrides: &Overrides) -> Result<(), Failure> {
+    let settings = Settings::load(overrides)?;
+    serve::prepare_process(&settings);
+    let keeper = keeper(&args.gate, &settings)?;
+    let runtime = Runtime::new().map_err(Failure::Runtime)?;
+    runtime.block_on(until_stopped(&args.gate, settings, keeper))
+}
+
+fn keeper(gate: &BaseUrl, settings: &Settings) -> Result<Arc<dyn Gatekeeper>, Failure> {
+    let key = settings.service_key.as_ref().ok_or_else(|| {
+        let text = "the box office needs the service key of the waiting room: give both of them the same, by \
+                    ROPELINE_SERVICE_KEY or --service-key-file";
+        Failure::Usage(text.into())
+    })?;
+    let keeper = HttpGatekeeper::new(&gate.to_string(), key.reveal(), HttpOptions::default());
+    Ok(Arc::new(
+        keeper.map_err(|error| Failure::Server(Box::new(error)))?,
+    ))
+}
+
+async fn until_stopped(
+    gate: &BaseUrl,
+    settings: Settings,
+    keeper: Arc<dyn Gatekeeper>,
+) -> Result<(), Failure> {
+    let stop = serve::stop_signal()?;
+    tokio::pin!(stop);
+    let opened = tokio::select! {
+        opened = open(gate, &settings, keeper) => opened,
+        () = &mut stop => return Ok(()),
+    };
+    let (service, books) = opened?;
+    let cannot_listen = |cause| {
+        let address = settings.listen;
+        let text =
+            format!("cannot listen on {address}: {cause}. Choose another with --listen ADDR");
+        Failure::Server(text.into())
+    };
+    let listener = listen(settings.listen).map_err(cannot_listen)?;
+    let address = listener.local_addr().map_err(cannot_listen)?;
+    print(&greeting(address, gate, &settings, &books))?;
+    let tasks = Tasks::new();
+    service.run(&tasks);
+    let own_origin = settings.public_url.map(|url| url.as_str().to_owned());
+    let origins = settings.cors_origins.into_iter().chain(own_origin);
+    let server = Server::new(router(&service), settings.limits).origins(origins.collect());
+    let report = server.serve(listener, stop).await;
+    serve::tell_cut(report);
+    tasks.stop();
+    tasks.finish(PUT_DOWN).await;
+    books.close().await;
+    Ok(())
+}
+
+async fn open(
+    gate: &BaseUrl,
+    settings: &Settings,
+    keeper: Arc<dyn Gatekeeper>,
+) -> Result<(Service, Books), Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let no_directory = |cause| {
+        let text = format!("cannot use {}: {cause}", settings.data.display());
+        Failure::Server(text.into())
+    };
+    std::fs::create_dir_all(&settings.data).map_err(no_directory)?;
+    introduce(gate, settings, &*keeper).await?;
+    let books = Books::open(settings, clock.now()).await?;
+    let operators = settings.admin_key.clone();
+    let service = Service::new(Parts {
+        office: books.office.clone(),
+        gatekeeper: keeper,
+        room: settings.boxoffice.room.clone(),
+        logins: Logins::with_secret(&books.secret),
+        // Without a key there are none.
+        operators: Operators::by_key(move |key| {
+            operators.as_ref().is_some_and(|right| right.matches(key))
+        }),
+        clock,
+        cookies: cookie_scope(settings),
+    });
+    Ok((service, books))
+}
+
+/// Asks the room about a token that nobody has: what is wrong with the settings is known before anybody is refused.
+async fn introduce(
+    gate: &BaseUrl,
+    settings: &Settings,
+    keeper: &dyn Gatekeeper,
+) -> Result<(), Failure> {
+    match keeper.verify(&settings.boxoffice.room, "nobody").await {
+        // One that is away is told of again, and people are refused, until it is there.
+        Ok(_) | Err(GateError::Away(_)) => Ok(()),
+        Err(error) => {
+            let room = &settings.boxoffice.room;
+            let text = format!(
+                "the waiting room {room} at {gate} cannot be asked: {error}\nIs the service key the same as there, and \
+                 does boxoffice.room name a room there?"
+            );
+            Err(Failure::Server(text.into()))
+        }
+    }
+}
+
+fn router(service: &Service) -> Router {
+    let alive = || async { Json(json!({"status": "ok"})) };
+    let ready = || async { Json::<Value>(json!({"status": "ready", "degraded": []})) };
+    service
+        .router()
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+}
+
+fn greeting(address: SocketAddr, gate: &BaseUrl, settings: &Settings, books: &Books) -> String {
+    let room = &settings.boxoffice.room;
+    format!(
+        "Ropeline box office {}\n  listening   http://{address}\n  database    {}\n  room        {room} at {gate}\n",
+        env!("CARGO_PKG_VERSION"),
+        books.place
+    )
+}

@@ -1,0 +1,107 @@
+//! What a box office has on this machine: its books, and the key of its logins.
+
+use std::{
+    error::Error,
+    fs::OpenOptions,
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ropeline_boxoffice::{BoxOffice, Database, Rules};
+use ropeline_core::Timestamp;
+use ropeline_server::{
+    config::{DatabaseUrl, Settings},
+    token::secret_in,
+};
+use tokio::time::timeout;
+
+use crate::failure::Failure;
+
+/// The books of a box office for which no database is named.
+const BOOKS: &str = "boxoffice.db";
+/// The key of the logins that it gives out.
+const KEY: &str = "boxoffice.key";
+/// A database that takes longer to open is told of.
+const SOON: Duration = Duration::from_secs(3);
+
+/// A box office that can sell, and what it keeps here.
+#[derive(Debug)]
+pub(crate) struct Books {
+    pub(crate) office: BoxOffice,
+    /// Signs the logins.
+    pub(crate) secret: [u8; 32],
+    /// Where the books are, for people.
+    pub(crate) place: String,
+    database: Database,
+}
+
+impl Books {
+    /// Opens the books, or begins them with the demo concert.
+    pub(crate) async fn open(settings: &Settings, now: Timestamp) -> Result<Self, Failure> {
+        let secret = secret_in(&settings.data, KEY)
+            .map_err(|cause| cannot_use(&settings.data.join(KEY), &cause))?;
+        let (url, place) = match &settings.database {
+            Some(url) => (url.clone(), url.to_string()),
+            None => own_file(&settings.data)?,
+        };
+        let cannot_open = |error: ropeline_boxoffice::Error| {
+            Failure::Server(format!("cannot use the database {place}: {}", whole(&error)).into())
+        };
+        let database = open(&url, &place).await.map_err(cannot_open)?;
+        let rules = Rules {
+            hold_ttl: settings.boxoffice.hold_ttl,
+            holds_max: settings.boxoffice.holds_max,
+        };
+        let office = BoxOffice::new(database.clone(), rules);
+        office.put_up_demo(now).await.map_err(cannot_open)?;
+        Ok(Self {
+            office,
+            secret,
+            place,
+            database,
+        })
+    }
+
+    pub(crate) async fn close(self) {
+        self.database.close().await;
+    }
+}
+
+/// The file in the data directory, which only its owner may read: SQLite itself would ask nobody.
+fn own_file(data: &Path) -> Result<(DatabaseUrl, String), Failure> {
+    let file: PathBuf = data.join(BOOKS);
+    let mut options = OpenOptions::new();
+    let made = options.append(true).create(true).mode(0o600).open(&file);
+    made.map_err(|cause| cannot_use(&file, &cause))?;
+    Ok((DatabaseUrl::of_file(&file), file.display().to_string()))
+}
+
+async fn open(url: &DatabaseUrl, place: &str) -> Result<Database, ropeline_boxoffice::Error> {
+    let opening = Database::open(url.reveal());
+    tokio::pin!(opening);
+    if let Ok(opened) = timeout(SOON, &mut opening).await {
+        return opened;
+    }
+    tracing::warn!(
+        database = place,
+        "the box office's database does not answer yet"
+    );
+    opening.await
+}
+
+fn cannot_use(file: &Path, cause: &io::Error) -> Failure {
+    Failure::Server(format!("cannot use {}: {cause}", file.display()).into())
+}
+
+/// An error with what caused it.
+fn whole(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! `ropeline serve`: runs the waiting room, with the box office beside it, until it is told to stop.
+
+mod greeting;
+
+use std::sync::Arc;
+
+use ropeline_core::Clock;
+use ropeline_server::{
+    Ready,
+    config::{BearerKey, Overrides, Settings},
+};
+use ropeline_store::SystemClock;
+use ropeline_web::Report;
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
+
+use self::greeting::greeting;
+use crate::{
+    boxoffice::{Neighbour, Wish},
+    failure::Failure,
+    logging, open_files,
+    output::print,
+};
+
+pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
+    let settings = Settings::load(overrides)?;
+    prepare_process(&settings);
+    let runtime = Runtime::new().map_err(Failure::Runtime)?;
+    runtime.block_on(until_stopped(settings))
+}
+
+/// Starts the log, and makes room for as many connections as there may be.
+pub(crate) fn prepare_process(settings: &Settings) {
+    logging::start(&settings.log);
+    for (name, key) in [
+        ("admin", &settings.admin_key),
+        ("service", &settings.service_key),
+    ] {
+        if key.as_ref().is_some_and(BearerKey::is_short) {
+            tracing::warn!("the {name} key is shorter than 16 characters and may be guessed");
+        }
+    }
+    if let Err(limit) = open_files::allow(settings.limits.connections_max) {
+        tracing::warn!(
+            allowed = limit.allowed,
+            "fewer files may be open than limits.connections_max asks for: raise `ulimit -Hn`, or lower the setting"
+        );
+    }
+}
+
+async fn until_stopped(settings: Settings) -> Result<(), Failure> {
+    let stop = stop_signal()?;
+    tokio::pin!(stop);
+    let wish = Wish::of(&settings);
+    let opened = tokio::select! {
+        opened = open(settings, wish) => opened,
+        // It may be waiting for a store, and nobody has been answered yet.
+        () = &mut stop => return Ok(()),
+    };
+    let (ready, neighbour) = opened?;
+    let books = neighbour.as_ref().map(Neighbour::books);
+    print(&greeting(ready.started(), wish, books))?;
+    warn_of_risks(&ready);
+    if let Some(neighbour) = &neighbour {
+        neighbour.go_to_work();
+    }
+    let report = ready
+        .serve(async {
+            stop.await;
+            tracing::info!("stopping: requests in progress are finished first");
+            if let Some(neighbour) = &neighbour {
+                neighbour.stop_working();
+            }
+        })
+        .await;
+    tell_cut(report);
+    if let Some(neighbour) = neighbour {
+        neighbour.close().await;
+    }
+    Ok(())
+}
+
+async fn open(settings: Settings, wish: Wish) -> Result<(Ready, Option<Neighbour>), Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let ready = Ready::prepare(settings.clone(), Arc::clone(&clock)).await;
+    let ready = ready.map_err(|error| Failure::Server(Box::new(error)))?;
+    match wish {
+        Wish::BoxOffice => {
+            let (ready, neighbour) = Neighbour::move_in(ready, &settings, clock).await?;
+            Ok((ready, Some(neighbour)))
+        }
+        Wish::Nothing | Wish::LacksDatabase => Ok((ready, None)),
+    }
+}
+
+fn warn_of_risks(ready: &Ready) {
+    let started = ready.started();
+    for warning in &started.warnings {
+        tracing::warn!("{warning}");
+    }
+    for room in &started.open_to_others {
+        tracing::warn!(
+            room.id = %room,
+            "this room believes any userId, and others than this machine can reach it: let only your own \
+             back end join, or verify logins with [login] and identity = \"jwt\", or set identity = \
+             \"anonymous\""
+        );
+    }
+}
+
+/// Says how many were not answered to the end.
+pub(crate) fn tell_cut(report: Report) {
+    if report.cut > 0 {
+        tracing::warn!(
+            connections = report.cut,
+            "connections were still busy and have been cut"
+        );
+    }
+}
+
+/// Resolves when the process is asked to stop.
+pub(crate) fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
+    let (mut interrupt, mut terminate) = (
+        stop_on(SignalKind::interrupt())?,
+        stop_on(SignalKind::terminate())?,
+    );
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+fn stop_on(kind: SignalKind) -> Result<tokio::signal::unix::Signal, Failure> {
+    signal(kind).map_err(Failure::Runtime)
+}
