@@ -40,7 +40,9 @@ pub struct Parts {
 
 /// Tells operators from others.
 #[derive(Clone)]
-pub struct Operators(Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>);
+pub struct Operators(Option<IsKey>);
+
+type IsKey = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl Operators {
     /// By a key behind `Authorization: Bearer`. `is_key` has to take the same time for all keys.

@@ -28,6 +28,7 @@ macro_rules! on_both {
 
 mod given;
 
+mod business;
 mod concerts;
 mod constraints;
 mod crowds;
@@ -36,6 +37,7 @@ mod http;
 mod interruptions;
 mod opening;
 mod outbox;
+mod pages;
 mod payment;
 mod points;
 mod turmoil;

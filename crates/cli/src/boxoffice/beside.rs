@@ -3,9 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use ropeline_boxoffice::http::{
-    CookieScope, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
+    CookieScope, EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
+    openapi,
 };
 use ropeline_core::Clock;
+use ropeline_gate::{Cookies, Gate, Gatekeeper};
 use ropeline_server::{
     Beside, Ready, SharedLogin,
     config::{Settings, StoreChoice},
@@ -66,6 +68,7 @@ impl Neighbour {
         let secret = books.secret;
         let service = Service::new(Parts {
             office: books.office.clone(),
+            gate: gate(settings, ready.gatekeeper()),
             gatekeeper: ready.gatekeeper(),
             room,
             logins: Logins::with_secret(&secret),
@@ -114,11 +117,13 @@ impl Neighbour {
     }
 }
 
-/// Of the box office's own, until it describes itself.
-const EXPLAINED: &[ropeline_web::Explained] = &[];
-
-fn openapi() -> utoipa::openapi::OpenApi {
-    utoipa::openapi::OpenApi::default()
+/// The gate before dates and seats. Behind https it takes no cookie that another host could have set.
+pub(super) fn gate(settings: &Settings, keeper: Arc<dyn Gatekeeper>) -> Gate {
+    let gate = Gate::new(settings.boxoffice.room.clone(), keeper);
+    match cookie_scope(settings) {
+        CookieScope::Secure => gate.cookies(Cookies::HostOnly),
+        CookieScope::Plain => gate,
+    }
 }
 
 /// Over https alone, where visitors come by it.

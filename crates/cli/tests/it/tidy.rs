@@ -123,6 +123,7 @@ fn test_names(directory: &Path) -> BTreeSet<String> {
             let source = fs::read_to_string(&path).expect("a source");
             names.extend(tests_of(&source));
             names.extend(stories_of(&source));
+            names.extend(told_to_both(&source));
         }
     }
     names
@@ -132,6 +133,17 @@ fn test_names(directory: &Path) -> BTreeSet<String> {
 fn stories_of(source: &str) -> Vec<String> {
     let stories = source.lines().filter(|line| line.contains("impl Fixture)"));
     let names = stories.filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next());
+    names.map(str::to_owned).collect()
+}
+
+/// Stories that both databases are told; one that is listed and not written fails to compile.
+fn told_to_both(source: &str) -> Vec<String> {
+    let Some((_, list)) = source.split_once("on_both![") else {
+        return Vec::new();
+    };
+    let list = list.split("];").next().unwrap_or_default();
+    let lines = list.lines().map(str::trim);
+    let names = lines.filter_map(|line| line.strip_suffix(','));
     names.map(str::to_owned).collect()
 }
 

@@ -51,9 +51,50 @@ impl Outage {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
     use ropeline_gate::GateError;
 
     use super::*;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_outage_is_two_lines_in_the_log_however_long_it_is() {
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
+        let failed = Err(Trouble::Room(GateError::Away(PAUSE)));
+        tracing::subscriber::with_default(subscriber.finish(), || {
+            let mut outage = Outage::of("a test");
+            outage.note(&Ok(()));
+            for _ in 0..50 {
+                outage.note(&failed);
+            }
+            outage.note(&Ok(()));
+            outage.note(&Ok(()));
+        });
+        let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(log.lines().count(), 2, "{log}");
+        assert!(
+            log.contains("cannot be asked") && log.contains("over"),
+            "{log}"
+        );
+    }
 
     #[test]
     fn pauses_grow_to_a_limit_and_end_with_the_outage() {

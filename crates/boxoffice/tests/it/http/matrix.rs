@@ -32,7 +32,7 @@ enum Guard {
 }
 
 /// Every route in the router's own text.
-fn routes() -> Vec<(Method, String)> {
+pub(super) fn routes() -> Vec<(Method, String)> {
     let text = include_str!("../../../src/http/router.rs").replace(char::is_whitespace, "");
     let routes = text.split(".route(\"").skip(1).flat_map(|rest| {
         let (path, rest) = rest.split_once('"').unwrap();

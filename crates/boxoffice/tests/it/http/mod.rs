@@ -1,11 +1,13 @@
 //! The box office over HTTP, before a real waiting room.
 
-mod house;
+pub(crate) mod house;
 mod switch;
 
 mod acceptance;
+mod documents;
 mod matrix;
 mod outage;
 mod passes;
 mod points;
 mod purchase;
+mod stock;
