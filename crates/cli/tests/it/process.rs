@@ -133,7 +133,7 @@ impl Site {
         self.start_as("serve")
     }
 
-    /// As [`Site::start`], by another command than `serve`.
+    /// Starts what a command line says and waits until it is ready.
     pub(crate) fn start_as(&self, line: &str) -> Server {
         let watch = Stopwatch::start();
         let output = |name| {

@@ -1,6 +1,6 @@
 //! The box office over HTTP, before a real waiting room.
 
-mod house;
+pub(crate) mod house;
 mod switch;
 
 mod acceptance;
