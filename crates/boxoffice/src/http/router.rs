@@ -12,7 +12,7 @@ pub(super) fn router(service: Service) -> Router {
         .route("/concert/dates", get(concerts::dates))
         .route("/concert/{concertDateId}/seats", get(concerts::seats))
         .route("/concert/{seatId}/reservation", post(reservations::reserve))
-        .route_layer(service.gate.clone());
+        .route_layer(service.gate());
     Router::new()
         .merge(gated)
         .route("/user", post(users::create))

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use ropeline_boxoffice::http::{
-    CookieScope, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
+    CookieScope, EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
+    openapi,
 };
 use ropeline_core::Clock;
 use ropeline_server::{
@@ -112,13 +113,6 @@ impl Neighbour {
         self.tasks.finish(PUT_DOWN).await;
         self.books.close().await;
     }
-}
-
-/// Of the box office's own, until it describes itself.
-const EXPLAINED: &[ropeline_web::Explained] = &[];
-
-fn openapi() -> utoipa::openapi::OpenApi {
-    utoipa::openapi::OpenApi::default()
 }
 
 /// Over https alone, where visitors come by it.
