@@ -1,13 +1,16 @@
 //! The box office over HTTP, before a real waiting room.
 
+mod ask;
 mod house;
 mod switch;
 
 mod acceptance;
 mod documents;
 mod matrix;
+mod operators;
 mod outage;
 mod passes;
 mod points;
 mod purchase;
+mod refusals;
 mod stock;
