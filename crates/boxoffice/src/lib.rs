@@ -23,9 +23,12 @@ mod keys;
 mod ledger;
 mod outbox;
 mod payment;
+mod receipt;
+mod secrets;
 mod users;
 
 pub mod http;
+mod pages;
 
 pub use concerts::{ConcertDate, ConcertDraft, DEMO_SEATS, Seat, SeatDraft, SeatState};
 pub use database::Database;
@@ -38,3 +41,5 @@ pub use office::{BoxOffice, Rules};
 pub use outbox::PassToFinish;
 pub use payment::{Paid, Payment};
 pub use points::Points;
+pub use receipt::Receipt;
+pub use users::Account;

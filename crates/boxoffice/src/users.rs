@@ -1,13 +1,24 @@
 //! Users, each with an account of points.
 
 use ropeline_core::Timestamp;
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use crate::{
     BoxOffice, Error, Points, Refusal, UserId,
     database::{Session, Work},
     time::millis,
 };
+
+/// Who a user is, and what they have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Whose it is.
+    pub user: UserId,
+    /// As they gave it.
+    pub name: String,
+    /// The points that they have.
+    pub balance: Points,
+}
 
 /// As the database has it.
 const NAME_CHARS_MAX: usize = 100;
@@ -20,6 +31,23 @@ impl BoxOffice {
             return Err(Refusal::InvalidName.into());
         }
         self.database.write(&CreateUser { name, now }).await
+    }
+
+    /// Who a user is, and what they have.
+    pub async fn account(&self, user: UserId) -> Result<Account, Error> {
+        let row = query_as(
+            "SELECT u.name, a.balance FROM users u JOIN accounts a ON a.user_id = u.id \
+             WHERE u.id = $1",
+        )
+        .bind(user.0)
+        .fetch_optional(self.database.reader())
+        .await?;
+        let (name, balance): (String, i64) = row.ok_or(Refusal::UserNotFound)?;
+        Ok(Account {
+            user,
+            name,
+            balance: Points::stored(balance),
+        })
     }
 
     /// The points that a user has.

@@ -24,6 +24,10 @@ pub struct ConcertDate {
     pub starts_at: Timestamp,
     /// How many seats can be reserved now.
     pub seats_left: i64,
+    /// How many seats are held now, and may be free again.
+    pub seats_held: i64,
+    /// What the cheapest seat costs that can be reserved now.
+    pub price_from: Option<Points>,
 }
 
 /// A seat on a date.
@@ -53,12 +57,16 @@ pub enum SeatState {
 impl BoxOffice {
     /// All dates, the earliest first.
     pub async fn dates(&self, now: Timestamp) -> Result<Vec<ConcertDate>, Error> {
-        let rows: Vec<(i64, i64, String, i64, i64)> = query_as(
+        let rows: Vec<DateRow> = query_as(
             "SELECT d.id, d.concert_id, c.title, d.starts_at, \
-             (SELECT COUNT(*) FROM seats s WHERE s.date_id = d.id AND NOT EXISTS \
-               (SELECT 1 FROM reservations r WHERE r.seat_id = s.id AND \
-                (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $1))) \
+             COUNT(CASE WHEN r.id IS NULL THEN s.id END), \
+             COUNT(CASE WHEN r.state = 'HELD' THEN 1 END), \
+             MIN(CASE WHEN r.id IS NULL THEN s.price END) \
              FROM concert_dates d JOIN concerts c ON c.id = d.concert_id \
+             LEFT JOIN seats s ON s.date_id = d.id \
+             LEFT JOIN reservations r ON r.seat_id = s.id AND \
+               (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $1) \
+             GROUP BY d.id, d.concert_id, c.title, d.starts_at \
              ORDER BY d.starts_at, d.id LIMIT $2",
         )
         .bind(millis(now))
@@ -109,14 +117,19 @@ impl BoxOffice {
     }
 }
 
-fn concert_date(row: (i64, i64, String, i64, i64)) -> ConcertDate {
-    let (id, concert, title, starts_at, seats_left) = row;
+/// Date, concert, title, beginning, seats left, seats held, lowest price.
+type DateRow = (i64, i64, String, i64, i64, i64, Option<i64>);
+
+fn concert_date(row: DateRow) -> ConcertDate {
+    let (id, concert, title, starts_at, seats_left, seats_held, price_from) = row;
     ConcertDate {
         id: DateId(id),
         concert: ConcertId(concert),
         title,
         starts_at: moment(starts_at),
         seats_left,
+        seats_held,
+        price_from: price_from.map(Points::stored),
     }
 }
 

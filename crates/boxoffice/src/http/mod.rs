@@ -23,12 +23,15 @@ mod users;
 
 mod work;
 
+pub(crate) use error::ApiError;
 pub use error::{
     ALREADY_PAID, CATALOGUE, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_EXPIRED, HOLD_GIVEN_UP,
     HOLD_LIMIT, INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND, SEAT_NOT_FOUND,
     SEAT_TAKEN, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
 };
 pub use explained::EXPLAINED;
+pub(crate) use guard::Login;
 pub use login::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins};
 pub use openapi::openapi;
 pub use service::{CookieScope, Operators, Parts, Service};
+pub(crate) use users::{login_cookie, no_login_cookie};

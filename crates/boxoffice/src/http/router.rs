@@ -6,13 +6,15 @@ use axum::{
 };
 
 use super::{Service, admin, concerts, payment, points, reservations, users};
+use crate::pages;
 
 pub(super) fn router(service: Service) -> Router {
+    let pages = pages::router(&service);
     let gated = Router::new()
         .route("/concert/dates", get(concerts::dates))
         .route("/concert/{concertDateId}/seats", get(concerts::seats))
         .route("/concert/{seatId}/reservation", post(reservations::reserve))
-        .route_layer(service.gate());
+        .route_layer(service.gate.clone());
     Router::new()
         .merge(gated)
         .route("/user", post(users::create))
@@ -34,4 +36,5 @@ pub(super) fn router(service: Service) -> Router {
             post(admin::create_date),
         )
         .with_state(service)
+        .merge(pages)
 }

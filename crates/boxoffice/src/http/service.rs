@@ -24,6 +24,8 @@ pub struct Parts {
     pub office: BoxOffice,
     /// Knows the waiting room.
     pub gatekeeper: Arc<dyn Gatekeeper>,
+    /// Stands before the dates and seats, at the door of the same room.
+    pub gate: Gate,
     /// The room that buyers come through.
     pub room: RoomId,
     /// Gives out logins and knows them again.
@@ -84,11 +86,6 @@ impl Service {
             parts: Arc::new(parts),
             owed: Arc::default(),
         }
-    }
-
-    /// What stands before dates and seats.
-    pub(crate) fn gate(&self) -> Gate {
-        Gate::new(self.room.clone(), Arc::clone(&self.gatekeeper))
     }
 
     /// Every route, ready to be served or merged with others.

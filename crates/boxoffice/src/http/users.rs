@@ -6,6 +6,7 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use ropeline_core::UserId as SiteUser;
+use ropeline_gate::{GateError, Ticket};
 use ropeline_web::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -16,6 +17,7 @@ use super::{
     guard::{LOGIN_COOKIE, Owner},
     login::LOGIN_TTL,
 };
+use crate::{Error, UserId};
 
 /// Somebody who wants to buy.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -39,9 +41,7 @@ pub(crate) async fn create(
     State(service): State<Service>,
     Json(new): Json<NewUser>,
 ) -> Result<Response, ApiError> {
-    let now = service.now();
-    let user = service.office.create_user(&new.name, now).await?;
-    let access_token = service.logins.issue(user, now);
+    let (user, access_token) = service.log_in(&new.name).await?;
     let cookie = login_cookie(&access_token, service.cookies);
     let view = UserView {
         user_id: user.0,
@@ -55,8 +55,7 @@ pub(crate) async fn token(
     State(service): State<Service>,
     Owner(user): Owner,
 ) -> Result<Response, ApiError> {
-    let user = SiteUser::parse(&user.to_string()).expect("a number is printable");
-    let ticket = service.gatekeeper.join(&service.room, Some(&user)).await?;
+    let ticket = service.line_up(user).await?;
     let mut response = Json(ticket.view).into_response();
     if let Some(cookie) = ticket.cookie {
         response.headers_mut().append(SET_COOKIE, cookie);
@@ -64,13 +63,36 @@ pub(crate) async fn token(
     Ok(response)
 }
 
+impl Service {
+    /// Makes a user; gives who they are, and their login.
+    pub(crate) async fn log_in(&self, name: &str) -> Result<(UserId, String), Error> {
+        let now = self.now();
+        let user = self.office.create_user(name, now).await?;
+        Ok((user, self.logins.issue(user, now)))
+    }
+
+    /// Gives a user who has logged in a place in the line, or the one they have.
+    pub(crate) async fn line_up(&self, user: UserId) -> Result<Ticket, GateError> {
+        let user = SiteUser::parse(&user.to_string()).expect("a number is printable");
+        self.gatekeeper.join(&self.room, Some(&user)).await
+    }
+}
+
 /// The header that gives a login to the browser, out of reach of scripts and other sites.
 pub(crate) fn login_cookie(login: &str, scope: CookieScope) -> HeaderValue {
+    cookie(login, LOGIN_TTL.as_secs(), scope)
+}
+
+/// The header that takes it away.
+pub(crate) fn no_login_cookie(scope: CookieScope) -> HeaderValue {
+    cookie("", 0, scope)
+}
+
+fn cookie(login: &str, seconds: u64, scope: CookieScope) -> HeaderValue {
     let secure = match scope {
         CookieScope::Secure => "; Secure",
         CookieScope::Plain => "",
     };
-    let seconds = LOGIN_TTL.as_secs();
     let text = format!(
         "{LOGIN_COOKIE}={login}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
     );

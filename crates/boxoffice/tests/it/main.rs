@@ -37,6 +37,7 @@ mod http;
 mod interruptions;
 mod opening;
 mod outbox;
+mod pages;
 mod payment;
 mod points;
 mod turmoil;

@@ -3,16 +3,19 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, routing::get};
-use ropeline_boxoffice::http::{Logins, Operators, Parts, Service};
+use ropeline_boxoffice::http::{Logins, Operators, Parts, Service, openapi};
 use ropeline_core::Clock;
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
 use ropeline_server::config::{Overrides, Settings};
 use ropeline_store::SystemClock;
 use ropeline_web::{Json, Server, Tasks, listen};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::runtime::Runtime;
 
-use super::{beside::cookie_scope, books::Books};
+use super::{
+    beside::{self, cookie_scope},
+    books::Books,
+};
 use crate::{failure::Failure, http::BaseUrl, output::print, serve};
 
 /// How long the workers may take to put down what they have in hand.
@@ -92,11 +95,14 @@ async fn open(
     std::fs::create_dir_all(&settings.data).map_err(no_directory)?;
     introduce(gate, settings, &*keeper).await?;
     let books = Books::open(settings, clock.now()).await?;
+    let room = settings.boxoffice.room.clone();
+    let join_at = gate.join(&format!("/wait/{room}"));
     let operators = settings.admin_key.clone();
     let service = Service::new(Parts {
         office: books.office.clone(),
+        gate: beside::gate(settings, Arc::clone(&keeper)).join_at(&join_at),
         gatekeeper: keeper,
-        room: settings.boxoffice.room.clone(),
+        room,
         logins: Logins::with_secret(&books.secret),
         // Without a key there are none.
         operators: Operators::by_key(move |key| {
@@ -130,11 +136,13 @@ async fn introduce(
 
 fn router(service: &Service) -> Router {
     let alive = || async { Json(json!({"status": "ok"})) };
-    let ready = || async { Json::<Value>(json!({"status": "ready", "degraded": []})) };
+    let ready = || async { Json(json!({"status": "ready", "degraded": []})) };
+    let described = || async { Json(openapi()) };
     service
         .router()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
+        .route("/openapi.json", get(described))
 }
 
 fn greeting(address: SocketAddr, gate: &BaseUrl, settings: &Settings, books: &Books) -> String {

@@ -7,6 +7,7 @@ use ropeline_boxoffice::http::{
     openapi,
 };
 use ropeline_core::Clock;
+use ropeline_gate::{Cookies, Gate, Gatekeeper};
 use ropeline_server::{
     Beside, Ready, SharedLogin,
     config::{Settings, StoreChoice},
@@ -67,6 +68,7 @@ impl Neighbour {
         let secret = books.secret;
         let service = Service::new(Parts {
             office: books.office.clone(),
+            gate: gate(settings, ready.gatekeeper()),
             gatekeeper: ready.gatekeeper(),
             room,
             logins: Logins::with_secret(&secret),
@@ -112,6 +114,15 @@ impl Neighbour {
     pub(crate) async fn close(self) {
         self.tasks.finish(PUT_DOWN).await;
         self.books.close().await;
+    }
+}
+
+/// The gate before dates and seats. Behind https it takes no cookie that another host could have set.
+pub(super) fn gate(settings: &Settings, keeper: Arc<dyn Gatekeeper>) -> Gate {
+    let gate = Gate::new(settings.boxoffice.room.clone(), keeper);
+    match cookie_scope(settings) {
+        CookieScope::Secure => gate.cookies(Cookies::HostOnly),
+        CookieScope::Plain => gate,
     }
 }
 

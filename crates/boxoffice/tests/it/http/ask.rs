@@ -50,6 +50,12 @@ impl Ask {
         self.text(&body.to_string())
     }
 
+    /// What a form of a page sends.
+    pub(crate) fn form(mut self, fields: &str) -> Self {
+        self.body = Some(fields.to_owned());
+        self.header("Content-Type", "application/x-www-form-urlencoded")
+    }
+
     /// A body that no JSON value can hold.
     pub(crate) fn text(mut self, body: &str) -> Self {
         self.body = Some(body.to_owned());
@@ -78,6 +84,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
+    /// The body as it came.
+    pub(crate) text: String,
 }
 
 impl Answer {
@@ -93,6 +101,7 @@ impl Answer {
             status: parts.status,
             headers: parts.headers,
             body,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
         }
     }
 

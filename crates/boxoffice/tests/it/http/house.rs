@@ -9,7 +9,7 @@ use ropeline_boxoffice::{
     http::{CookieScope, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service},
 };
 use ropeline_core::{Clock, Holder, Ordinal, RoomId, Timestamp, UserId as SiteUser, Visitor};
-use ropeline_gate::Gatekeeper;
+use ropeline_gate::{Gate, Gatekeeper};
 use ropeline_server::{
     Ready,
     config::{Overrides, Settings},
@@ -268,6 +268,7 @@ fn service(
 ) -> Service {
     Service::new(Parts {
         office: given.office.clone(),
+        gate: Gate::new(RoomId::main(), Arc::clone(room) as _),
         gatekeeper: Arc::clone(room) as _,
         room: RoomId::main(),
         logins: Logins::with_secret(&SECRET),

@@ -1,7 +1,7 @@
 //! The box office over HTTP, before a real waiting room.
 
-mod ask;
-mod house;
+pub(crate) mod ask;
+pub(crate) mod house;
 mod switch;
 
 mod acceptance;

@@ -1,0 +1,89 @@
+//! What the pages of the box office are made of.
+
+use std::sync::LazyLock;
+
+use axum::response::Response;
+use ropeline_web::{
+    Path, Problem,
+    pages::{Book, SCRIPT, STYLE, Sources, asset},
+};
+
+/// The box office's templates, texts and files.
+pub(super) static BOOK: LazyLock<Book> = LazyLock::new(|| {
+    Book::new(&Sources {
+        templates: &[
+            ("home.html", include_str!("../../templates/home.html")),
+            ("name.html", include_str!("../../templates/name.html")),
+            ("seats.html", include_str!("../../templates/seats.html")),
+            ("receipt.html", include_str!("../../templates/receipt.html")),
+            ("trouble.html", include_str!("../../templates/trouble.html")),
+            ("account.html", include_str!("../../templates/account.html")),
+            ("when.html", include_str!("../../templates/when.html")),
+            ("foot.html", include_str!("../../templates/foot.html")),
+        ],
+        texts: [
+            include_str!("../../texts/en.toml"),
+            include_str!("../../texts/ko.toml"),
+        ],
+        assets: &[
+            asset!("boxoffice.css", STYLE),
+            asset!("when.js", SCRIPT),
+            asset!("words.js", SCRIPT),
+            asset!("api.js", SCRIPT),
+            asset!("keys.js", SCRIPT),
+            asset!("map.js", SCRIPT),
+            asset!("holds.js", SCRIPT),
+            asset!("charge.js", SCRIPT),
+            asset!("watch.js", SCRIPT),
+            asset!("seats.js", SCRIPT),
+            asset!("receipt.js", SCRIPT),
+        ],
+        assets_at: "/boxoffice/assets",
+    })
+});
+
+/// One of the files that pages name.
+pub(super) async fn asset_file(
+    Path((digest, name)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    BOOK.asset(&digest, &name)
+}
+
+#[cfg(test)]
+mod tests {
+    use ropeline_gate::kinds as gate;
+    use ropeline_web::Language;
+
+    use super::*;
+    use crate::http::CATALOGUE;
+
+    #[test]
+    fn both_languages_say_the_same_things() {
+        assert!(BOOK.untold().is_empty(), "{:?}", BOOK.untold());
+    }
+
+    #[test]
+    fn every_problem_has_a_sentence_for_people() {
+        let shared = [
+            &gate::TOKEN_INVALID,
+            &gate::TOKEN_EXPIRED,
+            &gate::TOKEN_NOT_FOUND,
+            &gate::NOT_ADMITTED,
+            &gate::ROOM_NOT_FOUND,
+            &gate::ROOM_CLOSED,
+            &gate::ROOM_FULL,
+            &gate::STORE_UNAVAILABLE,
+            &ropeline_web::LOGIN_REQUIRED,
+            &ropeline_web::LOGIN_INVALID,
+            &ropeline_web::IDEMPOTENCY_KEY_REUSED,
+            &ropeline_web::UNAUTHORIZED,
+        ];
+        let all = CATALOGUE.iter().chain(&shared);
+        for kind in all.chain(&ropeline_web::CATALOGUE) {
+            for language in Language::ALL {
+                let told = BOOK.texts(language).find("problem", kind.code);
+                assert!(told.is_some(), "{} in {language:?}", kind.code);
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Pages for buyers, in Korean and English: the dates, the seats, the receipt.
+//!
+//! A page shows and leads on; what is bought and paid goes over the API, which the scripts in `assets` call with the
+//! login and the pass in their cookies. The home page stands before the line, so that a crowd may load it: what it
+//! shows to everybody is asked of the database once a second.
+
+mod board;
+mod book;
+mod home;
+mod receipt;
+mod tickets;
+mod trouble;
+mod visitor;
+mod when;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::FromRef,
+    routing::{get, post},
+};
+use ropeline_web::pages::Book;
+
+use self::{board::Board, book::BOOK};
+use crate::http::Service;
+
+/// Every page.
+pub(crate) fn router(service: &Service) -> Router {
+    let pages = Pages {
+        service: service.clone(),
+        board: Arc::default(),
+    };
+    Router::new()
+        .route("/", get(home::home))
+        .route(
+            "/tickets/{concertDateId}",
+            get(tickets::tickets).post(tickets::enter),
+        )
+        .route("/receipt/{reservationId}", get(receipt::receipt))
+        .route("/logout", post(visitor::log_out))
+        .route("/boxoffice/assets/{digest}/{name}", get(book::asset_file))
+        .with_state(pages)
+}
+
+/// What every page shares.
+#[derive(Debug, Clone)]
+struct Pages {
+    service: Service,
+    board: Arc<Board>,
+}
+
+impl FromRef<Pages> for &'static Book {
+    fn from_ref(_: &Pages) -> Self {
+        &BOOK
+    }
+}
