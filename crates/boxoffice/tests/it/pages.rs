@@ -11,6 +11,7 @@ use crate::{
     http::{
         ask::{Answer, Ask},
         house::{ADMIN_KEY, House, Person, SECRET},
+        switch::Way,
     },
 };
 
@@ -327,7 +328,7 @@ async fn what_does_not_work_is_said_kindly() {
     let (open, _) = date(&given).await;
     let unknown = house.get("/tickets/999").await;
     assert!(page(&unknown, StatusCode::NOT_FOUND).contains("There is no such date"));
-    house.room.cut();
+    house.room.turn(Way::Gone);
     let path = format!("/tickets/{open}");
     let entered = house.post(&path).form("name=Kim").speaking("ko").await;
     let said = page(&entered, StatusCode::SERVICE_UNAVAILABLE);

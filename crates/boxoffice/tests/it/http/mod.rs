@@ -2,7 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod house;
-mod switch;
+pub(crate) mod switch;
 
 mod acceptance;
 mod documents;
