@@ -8,7 +8,11 @@ use serde_json::json;
 
 use crate::{
     given::{Given, NOW, PRICE, pass},
-    http::house::{ADMIN_KEY, Answer, Ask, House, Person, SECRET},
+    http::{
+        ask::{Answer, Ask},
+        house::{ADMIN_KEY, House, Person, SECRET},
+        switch::Way,
+    },
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -324,7 +328,7 @@ async fn what_does_not_work_is_said_kindly() {
     let (open, _) = date(&given).await;
     let unknown = house.get("/tickets/999").await;
     assert!(page(&unknown, StatusCode::NOT_FOUND).contains("There is no such date"));
-    house.room.cut();
+    house.room.turn(Way::Gone);
     let path = format!("/tickets/{open}");
     let entered = house.post(&path).form("name=Kim").speaking("ko").await;
     let said = page(&entered, StatusCode::SERVICE_UNAVAILABLE);
