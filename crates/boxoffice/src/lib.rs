@@ -24,6 +24,7 @@ mod ledger;
 mod outbox;
 mod payment;
 mod receipt;
+mod secrets;
 mod users;
 
 pub mod http;

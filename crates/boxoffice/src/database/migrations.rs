@@ -21,13 +21,14 @@ macro_rules! steps {
                 "/0003_reservations.sql"
             )),
             include_str!(concat!("../../migrations/", $dialect, "/0004_promises.sql")),
+            include_str!(concat!("../../migrations/", $dialect, "/0005_secrets.sql")),
         ]
     };
 }
 
-const NAMES: [&str; 4] = ["points", "concerts", "reservations", "promises"];
-const SQLITE: [&str; 4] = steps!("sqlite");
-const POSTGRES: [&str; 4] = steps!("postgres");
+const NAMES: [&str; 5] = ["points", "concerts", "reservations", "promises", "secrets"];
+const SQLITE: [&str; 5] = steps!("sqlite");
+const POSTGRES: [&str; 5] = steps!("postgres");
 
 /// Takes the steps that this database has not taken. Of several that start at once, one takes them
 /// and the others wait.

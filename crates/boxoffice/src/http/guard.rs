@@ -11,8 +11,8 @@ use serde::Deserialize;
 use super::{Service, error::ApiError};
 use crate::{PassHeld, UserId};
 
-/// The cookie of somebody who has logged in.
-pub(crate) const LOGIN_COOKIE: &str = "rl_login";
+/// The cookie of somebody who has logged in. No room's cookie can be called so.
+pub(crate) const LOGIN_COOKIE: &str = "ropeline_login";
 
 /// Somebody who has logged in: by `Authorization: Bearer`, and by the cookie where there is no such header.
 #[derive(Debug)]

@@ -41,3 +41,17 @@ async fn an_address_of_neither_database_is_refused_without_its_password() {
         assert!(!refused.to_string().contains("secret"));
     }
 }
+
+async fn offices_on_one_database_know_each_others_logins(given: &Given) {
+    let another = given.another_office(Rules::default()).await;
+    let secrets = at_once(
+        [given.office.clone(), another.clone()]
+            .map(|office| async move { office.login_secret(NOW).await.unwrap() }),
+    )
+    .await;
+    assert_eq!(secrets[0], secrets[1]);
+    assert_eq!(given.office.login_secret(NOW).await.unwrap(), secrets[0]);
+    assert_ne!(secrets[0], [0; 32]);
+}
+
+on_both![offices_on_one_database_know_each_others_logins];

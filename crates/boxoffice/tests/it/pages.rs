@@ -36,7 +36,7 @@ trait Browser: Sized {
 
 impl Browser for Ask {
     fn browser(self, person: &Person) -> Self {
-        self.header("Cookie", &format!("rl_login={}", person.login))
+        self.header("Cookie", &format!("ropeline_login={}", person.login))
     }
 
     fn speaking(self, language: &str) -> Self {
@@ -168,7 +168,7 @@ async fn a_newcomer_gives_a_name_and_is_let_in() {
         panic!("{cookies:?}");
     };
     assert!(room.starts_with("rl_main=") && room.contains("HttpOnly"));
-    assert!(login.starts_with("rl_login=") && login.contains("HttpOnly; SameSite=Lax"));
+    assert!(login.starts_with("ropeline_login=") && login.contains("HttpOnly; SameSite=Lax"));
     let login = login.split(';').next().unwrap();
     let hall = house.get(&path).header("Cookie", login).await;
     assert!(ok(&hall).contains("data-inside=\"yes\""));
@@ -341,7 +341,7 @@ async fn what_does_not_work_is_said_kindly() {
     );
     let cookie = entered.headers["set-cookie"].to_str().unwrap();
     assert!(
-        cookie.starts_with("rl_login="),
+        cookie.starts_with("ropeline_login="),
         "the name was taken all the same"
     );
 }
@@ -353,7 +353,7 @@ async fn logging_out_takes_the_login_away() {
     let out = house.post("/logout").await;
     let (location, cookies) = led(&out);
     assert_eq!(location, "/");
-    assert!(cookies[0].starts_with("rl_login=; Path=/; Max-Age=0;"));
+    assert!(cookies[0].starts_with("ropeline_login=; Path=/; Max-Age=0;"));
 }
 
 #[tokio::test]

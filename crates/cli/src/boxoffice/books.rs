@@ -1,4 +1,4 @@
-//! What a box office has on this machine: its books, and the key of its logins.
+//! What a box office sells from.
 
 use std::{
     error::Error,
@@ -11,18 +11,13 @@ use std::{
 
 use ropeline_boxoffice::{BoxOffice, Database, Rules};
 use ropeline_core::Timestamp;
-use ropeline_server::{
-    config::{DatabaseUrl, Settings},
-    token::secret_in,
-};
+use ropeline_server::config::{DatabaseUrl, Settings};
 use tokio::time::timeout;
 
 use crate::failure::Failure;
 
 /// The books of a box office for which no database is named.
 const BOOKS: &str = "boxoffice.db";
-/// The key of the logins that it gives out.
-const KEY: &str = "boxoffice.key";
 /// A database that takes longer to open is told of.
 const SOON: Duration = Duration::from_secs(3);
 
@@ -40,8 +35,6 @@ pub(crate) struct Books {
 impl Books {
     /// Opens the books, or begins them with the demo concert.
     pub(crate) async fn open(settings: &Settings, now: Timestamp) -> Result<Self, Failure> {
-        let secret = secret_in(&settings.data, KEY)
-            .map_err(|cause| cannot_use(&settings.data.join(KEY), &cause))?;
         let (url, place) = match &settings.database {
             Some(url) => (url.clone(), url.to_string()),
             None => own_file(&settings.data)?,
@@ -56,6 +49,7 @@ impl Books {
         };
         let office = BoxOffice::new(database.clone(), rules);
         office.put_up_demo(now).await.map_err(cannot_open)?;
+        let secret = office.login_secret(now).await.map_err(cannot_open)?;
         Ok(Self {
             office,
             secret,

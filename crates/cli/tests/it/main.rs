@@ -1,5 +1,6 @@
 //! Runs the built `ropeline` as a person or a script would.
 
+mod boxoffice;
 mod config;
 mod counter;
 mod crash;

@@ -121,13 +121,18 @@ impl Site {
 
     /// Starts a server and waits until it is ready.
     pub(crate) fn start(&self) -> Server {
+        self.start_as("serve")
+    }
+
+    /// Starts what a command line says and waits until it is ready.
+    pub(crate) fn start_as(&self, line: &str) -> Server {
         let watch = Stopwatch::start();
         let output = |name| {
             let path = self.directory.path().join(name);
             Stdio::from(File::create(path).expect("a file in a directory of the test's own"))
         };
         let child = self
-            .command("serve")
+            .command(line)
             .stdin(Stdio::null())
             .stdout(output("stdout"))
             .stderr(output("stderr"))

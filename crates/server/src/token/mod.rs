@@ -12,7 +12,7 @@ use ropeline_core::{Claims, FORMAT, LANE_MAIN, Timestamp, Visitor};
 use sha2::Sha256;
 use thiserror::Error;
 
-pub use keys::{KeyError, KeyFile, secret_in};
+pub use keys::{KeyError, KeyFile};
 pub(crate) use keys::{lock_keys, random, write_secret};
 
 /// Longer texts are not looked at; a real token has about 400 bytes.

@@ -37,7 +37,7 @@ fn users() -> Vec<Route> {
     let place = json!({"token": "eyJ…", "userId": "42", "position": 8, "remainingSeconds": 35, "status": "WAITING"});
     vec![
         Route::post("/user", "createUser", "Make a user and log them in")
-            .about("Stands in for a site's own login: it asks for no password. The answer also sets the cookie `rl_login`.")
+            .about("Stands in for a site's own login: it asks for no password. The answer also sets the cookie `ropeline_login`.")
             .body("NewUser", Required::True, json!({"name": "Kim"}))
             .answer(CREATED, "The user", "UserView", json!({"userId": 42, "accessToken": "eyJ…"}))
             .fails(&[&INVALID_REQUEST]),

@@ -36,7 +36,10 @@ async fn a_cookie_does_where_there_is_no_header(given: &Given) {
     assert_eq!(rest, " Path=/; Max-Age=43200; HttpOnly; SameSite=Lax");
     assert_eq!(
         pair,
-        format!("rl_login={}", made.body["accessToken"].as_str().unwrap())
+        format!(
+            "ropeline_login={}",
+            made.body["accessToken"].as_str().unwrap()
+        )
     );
     let path = format!("/user/{}/point", made.body["userId"]);
     let by_cookie = house.get(&path).header("Cookie", pair).await;

@@ -2,7 +2,6 @@
 
 mod file;
 mod merge;
-mod secret;
 
 use std::collections::BTreeSet;
 
@@ -10,8 +9,8 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use ropeline_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use self::file::KeyError;
 pub(crate) use self::file::{lock_keys, write_secret};
-pub use self::{file::KeyError, secret::secret_in};
 use super::{Key, KeyRing, mac_with};
 use crate::moment::Moment;
 

@@ -1,0 +1,19 @@
+//! The box office as buyers meet it: beside the room, and as a process of its own.
+
+mod apart;
+mod buyer;
+mod crash;
+
+/// A bank counter for one: whoever is done makes place for the next.
+const ONE_INSIDE: &str = "\
+[rate_limits]
+joins_per_minute = 0
+[rooms.main]
+every = \"100ms\"
+active_max = 1
+pass_ttl = \"10m\"
+presence_ttl = \"0s\"
+";
+
+/// What the room and the box office know each other by.
+const SERVICE_KEY: &str = "the-service-key-of-the-tests-0123456789";
