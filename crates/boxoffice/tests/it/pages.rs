@@ -8,7 +8,11 @@ use serde_json::json;
 
 use crate::{
     given::{Given, NOW, PRICE, pass},
-    http::house::{ADMIN_KEY, Answer, Ask, House, Person, SECRET},
+    http::{
+        ask::{Answer, Ask},
+        house::{ADMIN_KEY, House, Person, SECRET},
+        switch::Way,
+    },
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -224,6 +228,10 @@ async fn whoever_holds_a_seat_can_pay_for_it_without_a_pass() {
     let hall = house.get(&path).browser(&holder).await;
     assert!(ok(&hall).contains("data-inside=\"no\""));
     assert!(hall.text.contains("what you hold can still be paid for"));
+    house.room.turn(Way::Gone);
+    let hall = house.get(&path).browser(&holder).await;
+    assert!(ok(&hall).contains("data-inside=\"no\""), "nor without a room");
+    house.room.turn(Way::Open);
     for _ in 0..2 {
         house.advance(Rules::default().hold_ttl / 2).await;
         assert_eq!(house.gate(&inside).await, "inside");

@@ -1,7 +1,7 @@
 //! The API described for programs.
 //!
 //! Shapes come from the types that handlers read and write, problems from the catalogue. What each route does stands in
-//! [`operations`], and a test holds that list to the router.
+//! [`operations()`], and a test holds that list to the router.
 
 mod operations;
 #[cfg(test)]

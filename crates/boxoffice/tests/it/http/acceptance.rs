@@ -6,7 +6,8 @@ use http::StatusCode;
 use serde_json::json;
 
 use super::{
-    house::{Answer, House, Person, problem},
+    ask::{Answer, problem},
+    house::{House, Person},
     switch::Way,
 };
 use crate::given::{Given, PRICE, at_once};

@@ -7,7 +7,10 @@ use http::Method;
 use ropeline_testing::login::LoginKey;
 use serde_json::json;
 
-use super::house::{Ask, House, Person, SECRET, login, problem};
+use super::{
+    ask::{Ask, problem},
+    house::{House, Person, SECRET, login},
+};
 use crate::given::Given;
 
 on_both![
@@ -164,28 +167,14 @@ impl Scene {
         let inside = house.token(&live).await;
         assert_eq!(house.gate(&inside).await, "inside");
         let waiting = house.token(&house.person().await).await;
-        let (signed, signature) = inside.rsplit_once('.').unwrap();
-        let forged: String = signature.chars().rev().collect();
-        let invalid = || problem(401, "TOKEN_INVALID");
-        let tokens = vec![
-            ("none", None, invalid()),
-            ("empty", Some(String::new()), invalid()),
-            ("malformed", Some("x.y.z".to_owned()), invalid()),
-            ("forged", Some(format!("{signed}.{forged}")), invalid()),
-            ("a login", Some(live.login.clone()), invalid()),
-            (
-                "another room's",
-                Some(house.token_in("other", "7").await),
-                invalid(),
-            ),
-            ("waiting", Some(waiting), problem(403, "NOT_ADMITTED")),
-            ("expired", Some(expired), problem(401, "TOKEN_EXPIRED")),
-            (
-                "finished",
-                Some(text(&done["token"])),
-                problem(401, "TOKEN_EXPIRED"),
-            ),
-        ];
+        let tokens = bad_tokens(&inside, waiting, expired, text(&done["token"]), &live.login);
+        let mut tokens: Vec<Bad> = tokens.into();
+        let elsewhere = house.token_in("other", "7").await;
+        tokens.push((
+            "another room's",
+            Some(elsewhere),
+            problem(401, "TOKEN_INVALID"),
+        ));
         let sub = kim.id.to_string();
         let logins = bad_logins(&sub, &inside);
         let keys = [
@@ -270,6 +259,28 @@ impl Scene {
             .replace("{concertDateId}", &self.date.to_string())
             .replace("{concertId}", "1")
     }
+}
+
+fn bad_tokens(
+    inside: &str,
+    waiting: String,
+    expired: String,
+    finished: String,
+    login: &str,
+) -> [Bad; 8] {
+    let (signed, signature) = inside.rsplit_once('.').unwrap();
+    let backwards: String = signature.chars().rev().collect();
+    let invalid = || problem(401, "TOKEN_INVALID");
+    [
+        ("none", None, invalid()),
+        ("empty", Some(String::new()), invalid()),
+        ("malformed", Some("x.y.z".to_owned()), invalid()),
+        ("forged", Some(format!("{signed}.{backwards}")), invalid()),
+        ("a login", Some(login.to_owned()), invalid()),
+        ("waiting", Some(waiting), problem(403, "NOT_ADMITTED")),
+        ("expired", Some(expired), problem(401, "TOKEN_EXPIRED")),
+        ("finished", Some(finished), problem(401, "TOKEN_EXPIRED")),
+    ]
 }
 
 fn bad_logins(sub: &str, queue_token: &str) -> Vec<Bad> {

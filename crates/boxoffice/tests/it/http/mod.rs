@@ -1,13 +1,16 @@
 //! The box office over HTTP, before a real waiting room.
 
+pub(crate) mod ask;
 pub(crate) mod house;
-mod switch;
+pub(crate) mod switch;
 
 mod acceptance;
 mod documents;
 mod matrix;
+mod operators;
 mod outage;
 mod passes;
 mod points;
 mod purchase;
+mod refusals;
 mod stock;

@@ -3,7 +3,7 @@
 use ropeline_testing::http::{Ask, Client};
 use ropeline_web::{Limits, Server, Tasks};
 
-use super::house::{House, problem};
+use super::{ask::problem, house::House};
 use crate::given::Given;
 
 on_both![

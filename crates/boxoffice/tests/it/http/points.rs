@@ -3,7 +3,10 @@
 use http::{Method, header::SET_COOKIE};
 use serde_json::json;
 
-use super::house::{House, login, problem};
+use super::{
+    ask::problem,
+    house::{House, login},
+};
 use crate::given::{Given, at_once};
 
 on_both![

@@ -13,7 +13,9 @@ use ropeline_core::{Holder, RoomId, UserId};
 use ropeline_gate::{Decision, GateError, Gatekeeper, Ticket};
 use tokio::sync::watch;
 
-/// The gatekeeper of a real room. What the box office asks of it is always answered; what it tells the room can be cut.
+const AWAY: GateError = GateError::Away(Duration::from_secs(1));
+
+/// The gatekeeper of a real room. What the box office tells the room can be cut, or the room be out of reach as a whole.
 #[derive(Debug)]
 pub(crate) struct Switch {
     room: Arc<dyn Gatekeeper>,
@@ -32,6 +34,8 @@ pub(crate) enum Way {
     Cut,
     /// Nothing is ever said.
     Silent,
+    /// Not even questions are answered.
+    Gone,
 }
 
 impl Switch {
@@ -70,12 +74,19 @@ impl Switch {
         self.tries.load(SeqCst)
     }
 
+    fn asked(&self) -> Result<&dyn Gatekeeper, GateError> {
+        match *self.way.lock().unwrap_or_else(PoisonError::into_inner) {
+            Way::Gone => Err(AWAY),
+            Way::Open | Way::Cut | Way::Silent => Ok(&*self.room),
+        }
+    }
+
     async fn way(&self) -> Result<&dyn Gatekeeper, GateError> {
         self.tries.fetch_add(1, SeqCst);
         let way = *self.way.lock().unwrap_or_else(PoisonError::into_inner);
         match way {
             Way::Open => Ok(&*self.room),
-            Way::Cut => Err(GateError::Away(Duration::from_secs(1))),
+            Way::Cut | Way::Gone => Err(AWAY),
             Way::Silent => std::future::pending().await,
         }
     }
@@ -84,11 +95,11 @@ impl Switch {
 #[async_trait]
 impl Gatekeeper for Switch {
     async fn verify(&self, room: &RoomId, token: &str) -> Result<Decision, GateError> {
-        self.room.verify(room, token).await
+        self.asked()?.verify(room, token).await
     }
 
     async fn join(&self, room: &RoomId, user: Option<&UserId>) -> Result<Ticket, GateError> {
-        self.room.join(room, user).await
+        self.asked()?.join(room, user).await
     }
 
     async fn keep(
