@@ -93,7 +93,7 @@ story("what others take is seen without a reload, and a seat lost by a moment ke
   await Promise.all([seatsShown(mine), seatsShown(theirs)]);
   await seat(theirs, 7).click();
   await holds(theirs, 1);
-  await mine.waitForFunction(() => document.querySelectorAll(".seat-held").length === 1);
+  await mine.waitForFunction(() => document.querySelectorAll("#map .seat-held").length === 1);
   assert.match(await nameOf(mine, 7), /held by somebody else$/);
   await mine.route("**/seats", (route) => route.abort());
   await seat(theirs, 8).click();

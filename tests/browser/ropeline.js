@@ -91,6 +91,7 @@ export class Ropeline {
   async operate(method, path) {
     const headers = { Authorization: `Bearer ${ADMIN_KEY}` };
     const answer = await fetch(`${this.url}/api/v1/admin/rooms/${path}`, { method, headers });
-    return answer.json();
+    const content = await answer.text();
+    return content && JSON.parse(content);
   }
 }

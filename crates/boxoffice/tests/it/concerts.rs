@@ -11,6 +11,7 @@ use crate::given::{Given, NOW, PRICE, at_once, refusal};
 on_both![
     the_demo_concert_is_put_up_once,
     seats_are_free_then_held_then_sold,
+    a_date_tells_what_is_held_and_what_the_cheapest_seat_costs,
     a_date_sent_twice_is_one_date,
     a_layout_has_each_number_once,
     unknown_dates_and_concerts_are_not_found,
@@ -35,6 +36,34 @@ async fn the_demo_concert_is_put_up_once(given: &Given) {
         assert_eq!(prices.clone().min(), Some(50_000));
         assert_eq!(prices.max(), Some(150_000));
     }
+}
+
+async fn a_date_tells_what_is_held_and_what_the_cheapest_seat_costs(given: &Given) {
+    let prices = [PRICE, PRICE * 2].map(|price| Points::amount(price).unwrap());
+    let drafts = (1..).zip(prices);
+    let drafts: Vec<_> = drafts
+        .map(|(number, price)| SeatDraft { number, price })
+        .collect();
+    let concert = given.concert().await;
+    let date = given.office.create_date(concert, NOW, &drafts).await;
+    let seats = given.office.seats(date.unwrap(), NOW).await.unwrap();
+    let told = async |now: Timestamp| {
+        let dates = given.office.dates(now).await.unwrap();
+        let from = dates[0].price_from.map(Points::get);
+        (dates[0].seats_left, dates[0].seats_held, from)
+    };
+    assert_eq!(told(NOW).await, (2, 0, Some(PRICE)));
+    let user = given.user_with(PRICE * 3).await;
+    let reserve = |seat: usize| given.office.reserve(user, seats[seat].id, None, NOW);
+    let held = reserve(0).await.unwrap();
+    assert_eq!(told(NOW).await, (1, 1, Some(PRICE * 2)));
+    assert_eq!(told(held.hold_until).await, (2, 0, Some(PRICE)));
+    let other = reserve(1).await.unwrap();
+    assert_eq!(told(NOW).await, (0, 2, None));
+    for own in [held.id, other.id] {
+        given.office.pay(user, own, None, NOW).await.unwrap();
+    }
+    assert_eq!(told(held.hold_until).await, (0, 0, None));
 }
 
 async fn seats_are_free_then_held_then_sold(given: &Given) {

@@ -8,6 +8,7 @@ use crate::given::{Given, NOW, PRICE, at_once, refusal};
 
 on_both![
     a_payment_books_the_seat_and_takes_the_points,
+    a_receipt_tells_its_buyer_what_was_paid_for,
     a_payment_repeated_is_the_same_payment,
     payments_at_once_of_one_reservation_are_one,
     a_key_does_not_serve_for_another_reservation,
@@ -33,6 +34,24 @@ async fn a_payment_books_the_seat_and_takes_the_points(given: &Given) {
     let own = given.office.reservations(user, NOW + HOUR).await.unwrap();
     assert_eq!(own[0].state, ReservationState::Paid);
     given.assert_books_right().await;
+}
+
+async fn a_receipt_tells_its_buyer_what_was_paid_for(given: &Given) {
+    let (user, seat) = (given.user_with(PRICE + 1).await, given.seat().await);
+    let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
+    let receipt = |of: UserId| given.office.receipt(of, held.id);
+    assert_eq!(refusal(receipt(user).await), Refusal::ReservationNotFound);
+    let paid = given.office.pay(user, held.id, None, NOW + HOUR).await;
+    let told = receipt(user).await.unwrap();
+    assert_eq!(
+        (told.payment, told.reservation),
+        (paid.unwrap().payment.id, held.id)
+    );
+    assert_eq!((&*told.title, told.number), ("A concert", 1));
+    assert_eq!((told.amount.get(), told.balance.get()), (PRICE, 1));
+    assert_eq!((told.starts_at, told.paid_at), (NOW, NOW + HOUR));
+    let other = given.user().await;
+    assert_eq!(refusal(receipt(other).await), Refusal::ReservationNotFound);
 }
 
 async fn a_payment_repeated_is_the_same_payment(given: &Given) {

@@ -20,6 +20,11 @@ on_both![
 async fn a_new_user_has_no_points(given: &Given) {
     let user = given.user().await;
     assert_eq!(given.office.balance(user).await.unwrap().get(), 0);
+    let account = given.office.account(user).await.unwrap();
+    assert_eq!((account.user, &*account.name), (user, "Kim"));
+    assert_eq!(account.balance.get(), 0);
+    let nobody = given.office.account(UserId(99)).await;
+    assert_eq!(refusal(nobody), Refusal::UserNotFound);
 }
 
 async fn names_are_short_and_not_empty(given: &Given) {
