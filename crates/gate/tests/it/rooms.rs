@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ropeline_core::{Holder, Ordinal, RoomId, UserId, Visitor};
 use ropeline_gate::{Admitted, Decision, Gate, GateError, Gatekeeper, Refusal, Ticket};
+use serde_json::json;
 
 use crate::{
     behind::{ask, get, shop},
@@ -65,6 +66,7 @@ on_both_sides!(
     what_is_no_token_of_the_room_is_refused,
     a_room_that_takes_nobody_says_why,
     a_room_that_is_not_there_is_said_to_be_so,
+    those_who_wait_are_told_what_is_left,
     a_shop_behind_the_gate_serves_one_after_the_other,
 );
 
@@ -174,6 +176,15 @@ async fn a_room_that_is_not_there_is_said_to_be_so(_: &Room, keeper: &Arc<dyn Ga
     assert_eq!(keeper.finish(&nowhere, &holder).await.err(), gone);
     let kept = keeper.keep(&nowhere, &holder, Duration::from_secs(1));
     assert_eq!(kept.await.err(), gone);
+}
+
+async fn those_who_wait_are_told_what_is_left(_: &Room, keeper: &Arc<dyn Gatekeeper>) {
+    let main = RoomId::main();
+    for left in [Some(120), Some(0), None] {
+        keeper.stock(&main, left).await.unwrap();
+        let view = joined(keeper, "42").await.view;
+        assert_eq!(view["seatsLeft"], json!(left));
+    }
 }
 
 async fn a_shop_behind_the_gate_serves_one_after_the_other(_: &Room, keeper: &Arc<dyn Gatekeeper>) {
