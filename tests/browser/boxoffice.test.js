@@ -86,6 +86,23 @@ story("from the home page through the line to the receipt, by keyboard, and the 
   assert.deepEqual(strangers, [], "no request to anybody else");
 });
 
+story("whoever leaves the line and joins again is the same buyer, and waits once", BANK_COUNTER, async ({ server, visitor }) => {
+  const inside = await server.join();
+  const page = await come(await visitor(), server, "Kim");
+  await sees(page, "waiting");
+  await page.click("#leave");
+  await page.click('#sure button[value="leave"]');
+  await sees(page, "ended");
+  await page.click("#again");
+  await sees(page, "waiting");
+  const { issued } = await server.room();
+  await server.leave(inside.token);
+  await seatsShown(page);
+  assert.equal((await server.room()).issued, issued, "no second wait");
+  await seat(page, 3).click();
+  await holds(page, 1);
+});
+
 story("what others take is seen without a reload, and a seat lost by a moment keeps the focus", WIDE, async ({ server, visitor }) => {
   const [one, other] = [await visitor(), await visitor()];
   const mine = await come(one, server, "One");

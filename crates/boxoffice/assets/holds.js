@@ -87,6 +87,7 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
 
   function runOut(card) {
     card.over = true;
+    card.overAt = performance.now();
     card.element.classList.add("over");
     name(card);
     say(fill(texts.holds.ran_out, { n: card.hold.number }));
@@ -100,10 +101,11 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
     note(card.hold, taken ? texts.holds.ran_out_taken : texts.holds.ran_out_free);
   }
 
-  // The states of the seats, by id.
-  function seen(states) {
+  // The states of the seats, by id, as they were when they were asked for: a hold that lasted until then was this one.
+  function seen(states, askedAt) {
     for (const card of cards.values()) {
-      if (card.over && !card.busy && states.has(card.hold.seatId)) judge(card, states.get(card.hold.seatId));
+      const news = card.over && !card.busy && card.overAt < askedAt;
+      if (news && states.has(card.hold.seatId)) judge(card, states.get(card.hold.seatId));
     }
   }
 

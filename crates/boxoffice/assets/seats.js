@@ -19,6 +19,7 @@ const texts = JSON.parse(at("texts").textContent);
 const word = words(texts, document.documentElement.lang);
 
 let seats = [];
+let seatsAt = -Infinity;
 let own = [];
 let ownAt = -Infinity;
 let balance = 0;
@@ -54,6 +55,7 @@ const hushNotice = () => notice("");
 
 // Looks at all seats, and now and then at one's own.
 async function look() {
+  const askedAt = performance.now();
   const [{ content, problem, waitMs }] = await Promise.all([
     ask("GET", `/concert/${date}/seats`),
     performance.now() - ownAt > OWN_MS ? lookAtOwn() : undefined,
@@ -61,7 +63,7 @@ async function look() {
   if (content) {
     if (troubled) notice(texts.seats.back, { good: true });
     troubled = false;
-    seats = content.seats;
+    [seats, seatsAt] = [content.seats, askedAt];
     paint();
     return { answered: true };
   }
@@ -90,7 +92,7 @@ function paint() {
     if (state === "HELD") mine.set(seatId, "MINE");
     if (state === "PAID") mine.set(seatId, "BOUGHT");
   }
-  holds.seen(new Map(seats.map(({ seatId, state }) => [seatId, state])));
+  holds.seen(new Map(seats.map(({ seatId, state }) => [seatId, state])), seatsAt);
   if (seats.length === 0) return;
   const first = at("map").hasAttribute("hidden");
   const shown = seats.map((seat) => ({ ...seat, state: mine.get(seat.seatId) ?? seat.state }));
@@ -103,6 +105,7 @@ function paint() {
   const free = shown.filter(({ state }) => state === "FREE").length;
   at("left").hidden = false;
   at("left").textContent = word.many(texts.seats, "left", free);
+  at("none-left").hidden = free > 0;
 }
 
 function change(seatId, state) {

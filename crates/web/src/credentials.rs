@@ -7,6 +7,9 @@ use http::{
     header::{AUTHORIZATION, COOKIE},
 };
 
+/// The cookie of somebody who has logged in at a service beside the rooms. No room's cookie can be called so.
+pub const LOGIN_COOKIE: &str = "ropeline_login";
+
 /// What stands behind `Authorization: Bearer`.
 pub fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let value = headers.get(AUTHORIZATION)?.as_bytes();

@@ -21,7 +21,7 @@ mod service;
 mod tasks;
 
 pub use crate::{
-    credentials::{bearer, cookies},
+    credentials::{LOGIN_COOKIE, bearer, cookies},
     explained::Explained,
     extract::{Json, JsonText, Path, Query, object},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},

@@ -5,14 +5,11 @@
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, header::AUTHORIZATION, request::Parts};
 use ropeline_gate::Admitted;
-use ropeline_web::{Path, bearer, cookies};
+use ropeline_web::{LOGIN_COOKIE, Path, bearer, cookies};
 use serde::Deserialize;
 
 use super::{Service, error::ApiError};
 use crate::{PassHeld, UserId};
-
-/// The cookie of somebody who has logged in. No room's cookie can be called so.
-pub(crate) const LOGIN_COOKIE: &str = "ropeline_login";
 
 /// Somebody who has logged in: by `Authorization: Bearer`, and by the cookie where there is no such header.
 #[derive(Debug)]

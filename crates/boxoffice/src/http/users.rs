@@ -7,16 +7,11 @@ use axum::{
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use ropeline_core::UserId as SiteUser;
 use ropeline_gate::{GateError, Ticket};
-use ropeline_web::Json;
+use ropeline_web::{Json, LOGIN_COOKIE};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
-    CookieScope, Service,
-    error::ApiError,
-    guard::{LOGIN_COOKIE, Owner},
-    login::LOGIN_TTL,
-};
+use super::{CookieScope, Service, error::ApiError, guard::Owner, login::LOGIN_TTL};
 use crate::{Error, UserId};
 
 /// Somebody who wants to buy.

@@ -230,7 +230,10 @@ async fn whoever_holds_a_seat_can_pay_for_it_without_a_pass() {
     assert!(hall.text.contains("what you hold can still be paid for"));
     house.room.turn(Way::Gone);
     let hall = house.get(&path).browser(&holder).await;
-    assert!(ok(&hall).contains("data-inside=\"no\""), "nor without a room");
+    assert!(
+        ok(&hall).contains("data-inside=\"no\""),
+        "nor without a room"
+    );
     house.room.turn(Way::Open);
     for _ in 0..2 {
         house.advance(Rules::default().hold_ttl / 2).await;

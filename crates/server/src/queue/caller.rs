@@ -37,6 +37,17 @@ impl Caller {
         }
     }
 
+    /// Whoever names nobody is whom a login in a cookie names, so that the waiting page gives a buyer back the place that
+    /// is theirs. A login that is not valid now is none.
+    pub(crate) fn or_by_cookie(self, app: &App, identity: Identity, cookie: Option<&str>) -> Self {
+        let nameless = matches!(self, Self::Unnamed | Self::LoggedOut(None));
+        if !nameless || identity == Identity::Anonymous {
+            return self;
+        }
+        let login = cookie.map(|login| Self::logged_in(app, login, None));
+        login.and_then(Result::ok).unwrap_or(self)
+    }
+
     /// Whom a service that the operator trusts lets join a room of this identity: its word is as good as a login.
     pub(crate) fn vouched_for(identity: Identity, user: Option<UserId>) -> Result<Self, ApiError> {
         match (identity, user) {

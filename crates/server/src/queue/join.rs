@@ -17,7 +17,7 @@ use ropeline_core::{
 };
 use ropeline_gate::header_token;
 use ropeline_store::Seen;
-use ropeline_web::Json;
+use ropeline_web::{Json, LOGIN_COOKIE};
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
 use utoipa::{
@@ -57,6 +57,8 @@ pub(crate) struct JoinHeaders {
     key: Option<String>,
     /// The login token.
     bearer: Option<String>,
+    /// The same in a cookie, as browsers have it.
+    login: Option<String>,
     token: Option<String>,
     /// Which of them matters is known only when the body has named the room.
     cookies: Vec<HeaderValue>,
@@ -92,6 +94,7 @@ pub(crate) async fn hold(
     let seen = app.seen(&room)?;
     let identity = seen.view.header.policy.identity;
     let caller = Caller::of(app, identity, headers.bearer.as_deref(), user)?;
+    let caller = caller.or_by_cookie(app, identity, headers.login.as_deref());
     match resume(app, &room, headers, &caller, seen).await? {
         Some(holding) => Ok(holding),
         None => enter_line(app, room, caller, headers.key.clone()).await,
@@ -306,6 +309,7 @@ impl FromRequestParts<App> for JoinHeaders {
         Ok(Self {
             key: key.transpose()?,
             bearer: bearer(&parts.headers).map(Cow::into_owned),
+            login: login(&parts.headers),
             token: header_token(&parts.headers).map(str::to_owned),
             cookies: cookies(&parts.headers),
         })
@@ -328,6 +332,7 @@ impl JoinHeaders {
         Self {
             key: key.filter(|key| is_key(key)),
             bearer: None,
+            login: login(headers),
             token: None,
             cookies: cookies(headers),
         }
@@ -339,6 +344,12 @@ fn is_key(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte.is_ascii_graphic() || byte == b' ')
+}
+
+fn login(headers: &HeaderMap) -> Option<String> {
+    let mut cookies = ropeline_web::cookies(headers);
+    let login = cookies.find(|(name, _)| *name == LOGIN_COOKIE);
+    login.map(|(_, login)| login.to_owned())
 }
 
 fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {

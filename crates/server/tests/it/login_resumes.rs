@@ -23,6 +23,31 @@ fn a_login_resumes_its_place_from_anywhere() {
 }
 
 #[test]
+fn a_login_in_a_cookie_is_one_and_a_bad_one_is_none() {
+    let by_cookie = |login: &str| {
+        let cookie = format!("a=b; ropeline_login={login}");
+        Ask::post(TOKENS).header("Cookie", &cookie)
+    };
+    for (identity, without) in [("open", 201), ("jwt", 401)] {
+        let mut site = Site::sharing_a_secret(identity);
+        let ann = site.app.send(by_cookie(&login("ann")));
+        assert_eq!(place(&ann), (201, json!(1), json!("ann")));
+        let gate = site.app.verify(&token(&ann));
+        assert_eq!(gate.header("x-queue-user-verified"), Some("true"));
+        let bob = site
+            .app
+            .send(by_cookie(&login("ann")).json(&json!({"userId": "bob"})));
+        assert_ne!(bob.json()["userId"], "ann", "a name that is said counts");
+        let forged = site.app.send(by_cookie(&format!("{}x", login("eve"))));
+        assert_eq!(forged.status, without, "as without a cookie");
+        assert_ne!(forged.json()["userId"], "eve");
+        let nameless = by_cookie(&login("ann")).json(&json!({"room": "nameless"}));
+        let nameless = site.app.send(nameless);
+        assert_eq!(place(&nameless), (201, json!(1), json!(null)));
+    }
+}
+
+#[test]
 fn without_login_and_token_a_verified_place_is_not_given_away() {
     let mut site = Site::sharing_a_secret("open");
     let ann = token(&site.join(&login("ann")));
