@@ -2,11 +2,17 @@
 
 use std::fmt;
 
-use axum::Router;
+use axum::{
+    Router,
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
+};
+use http::Method;
 use ropeline_web::Explained;
 use utoipa::openapi::OpenApi;
 
-use crate::{app::App, login::Logins, openapi};
+use crate::{app::App, client::Client, error::ApiError, login::Logins, openapi};
 
 /// A service beside the rooms, on the same address.
 ///
@@ -21,7 +27,13 @@ pub struct Beside {
     pub explained: &'static [Explained],
     /// Its logins, which the rooms believe where the operator names no other.
     pub login: Option<SharedLogin>,
+    /// Whether a request of this method and path makes a new user of whoever sends it, who has a place in line for the
+    /// asking: they are counted for their address as joins are.
+    pub makes_user: MakesUser,
 }
+
+/// Judges a request by its method and path.
+pub type MakesUser = fn(&Method, &str) -> bool;
 
 /// Logins that a service of the same process signs with HS256.
 #[derive(Clone)]
@@ -69,6 +81,7 @@ impl Beside {
             openapi,
             explained,
             login,
+            makes_user,
         } = self;
         if let Some(login) = login {
             app.believe(Logins::shared(&login));
@@ -77,6 +90,19 @@ impl Beside {
             document: openapi::document_with(openapi, explained),
             explained,
         });
-        router
+        router.layer(from_fn_with_state((app.clone(), makes_user), count_users))
     }
+}
+
+async fn count_users(
+    State((app, makes_user)): State<(App, MakesUser)>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    if !makes_user(request.method(), request.uri().path()) {
+        return Ok(next.run(request).await);
+    }
+    let (parts, body) = request.into_parts();
+    app.rates.join(Client::of(&parts, &app), app.now())?;
+    Ok(next.run(Request::from_parts(parts, body)).await)
 }

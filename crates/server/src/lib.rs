@@ -25,7 +25,7 @@ mod shared;
 mod start;
 pub mod token;
 
-pub use beside::{Beside, SharedLogin};
+pub use beside::{Beside, MakesUser, SharedLogin};
 pub use login::LoginKeyError;
 pub use moment::Moment;
 pub use shared::{KeyPlace, SharedKeyError};

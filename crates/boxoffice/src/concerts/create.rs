@@ -14,7 +14,7 @@ use crate::{
 /// As the database has it.
 const TITLE_CHARS_MAX: usize = 200;
 /// More than the largest stadium has.
-const SEATS_MAX: usize = 200_000;
+pub(crate) const SEATS_MAX: usize = 200_000;
 
 /// A concert to be put up for sale.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,10 @@ mod session;
 use std::{fmt, time::Duration};
 
 use sqlx::{
-    Any, AnyConnection, AnyPool, Executor, TransactionManager,
+    Any, AnyConnection, AnyPool, Connection, Executor, TransactionManager,
     any::{AnyPoolOptions, install_default_drivers},
 };
+use tokio::time::timeout;
 
 pub(crate) use away::is_away;
 pub(crate) use dialect::Dialect;
@@ -22,6 +23,9 @@ type AnyTransactionManager = <Any as sqlx::Database>::TransactionManager;
 
 /// Longer than a queue for the one writer of SQLite gets in any load that a single file can bear.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A server that does not answer by then is away.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The database of a box office: a file of SQLite, or a database of its own on PostgreSQL.
 #[derive(Clone)]
@@ -39,6 +43,7 @@ impl Database {
         install_default_drivers();
         let dialect = Dialect::of(url).ok_or_else(|| Error::Address(hide_password(url)))?;
         let url = dialect.address(url);
+        try_once(&url, dialect.writer_settings()).await?;
         let writer = connect(&url, dialect.writers_max(), dialect.writer_settings()).await?;
         migrations::run(dialect, &writer).await?;
         let reader = match dialect {
@@ -71,6 +76,19 @@ impl fmt::Debug for Database {
         // The pools know the address, and with it a password.
         f.debug_tuple("Database").field(&self.dialect).finish()
     }
+}
+
+/// Finds out at once what is wrong: a pool would try again for as long as it waits, and then not say why.
+async fn try_once(url: &str, settings: &[&str]) -> Result<(), sqlx::Error> {
+    let attempt = async {
+        let mut connection = AnyConnection::connect(url).await?;
+        for setting in settings {
+            connection.execute(*setting).await?;
+        }
+        connection.close().await
+    };
+    let tried = timeout(CONNECT_TIMEOUT, attempt).await;
+    tried.unwrap_or(Err(sqlx::Error::PoolTimedOut))
 }
 
 async fn connect(

@@ -13,7 +13,7 @@ use super::{
     error::ApiError,
     guard::Operator,
 };
-use crate::{ConcertDraft, ConcertId, Refusal, SeatDraft};
+use crate::{ConcertDraft, ConcertId, Refusal, SeatDraft, concerts::SEATS_MAX};
 
 /// A concert to be put up for sale.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -39,11 +39,13 @@ pub(crate) struct NewDate {
     seats: Vec<NewSeat>,
 }
 
-/// A seat to be put up for sale.
+/// A seat to be put up for sale, or all seats from one number to another at the same price.
 #[derive(Debug, ToSchema)]
 pub(crate) struct NewSeat {
     /// From 1, once for each date.
     number: u32,
+    /// The last number of a range; the seat alone if left out.
+    to: Option<u32>,
     #[schema(inline)]
     price: Amount,
 }
@@ -73,7 +75,7 @@ pub(crate) async fn create_date(
     Path(ConcertPath { concert_id }): Path<ConcertPath>,
     Json(NewDate { starts_at, seats }): Json<NewDate>,
 ) -> Result<(StatusCode, Json<SeatList>), ApiError> {
-    let seats = seats.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
+    let seats = layout(&seats)?;
     let date = service
         .office
         .create_date(concert_id, starts_at.0, &seats)
@@ -82,11 +84,23 @@ pub(crate) async fn create_date(
     Ok((StatusCode::CREATED, Json(list)))
 }
 
-fn draft(seat: &NewSeat) -> Result<SeatDraft, Refusal> {
-    Ok(SeatDraft {
-        number: seat.number,
-        price: seat.price.points()?,
-    })
+/// Every seat of every range. A range that is longer than any layout is not written out.
+fn layout(ranges: &[NewSeat]) -> Result<Vec<SeatDraft>, Refusal> {
+    let mut seats = Vec::new();
+    for range in ranges {
+        let price = range.price.points()?;
+        let numbers = range.number..=range.to.unwrap_or(range.number);
+        let backwards = numbers.is_empty();
+        seats.extend(
+            numbers
+                .take(SEATS_MAX + 1)
+                .map(|number| SeatDraft { number, price }),
+        );
+        if backwards || seats.len() > SEATS_MAX {
+            return Err(Refusal::InvalidSeats);
+        }
+    }
+    Ok(seats)
 }
 
 /// Written as an object, and never as an array of its fields.
@@ -96,9 +110,10 @@ impl<'de> Deserialize<'de> for NewSeat {
         #[serde(deny_unknown_fields)]
         struct Seat {
             number: u32,
+            to: Option<u32>,
             price: Amount,
         }
-        let Seat { number, price } = object(deserializer)?;
-        Ok(Self { number, price })
+        let Seat { number, to, price } = object(deserializer)?;
+        Ok(Self { number, to, price })
     }
 }

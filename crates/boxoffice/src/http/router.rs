@@ -4,9 +4,15 @@ use axum::{
     Router,
     routing::{delete, get, patch, post},
 };
+use http::Method;
 
 use super::{Service, admin, concerts, payment, points, reservations, users};
 use crate::pages;
+
+/// Whether a request makes a user: over the API, or by the form of a page.
+pub fn makes_user(method: &Method, path: &str) -> bool {
+    *method == Method::POST && (path == "/user" || path.starts_with("/tickets/"))
+}
 
 pub(super) fn router(service: Service) -> Router {
     let pages = pages::router(&service);

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, routing::get};
 use ropeline_boxoffice::http::{Logins, Operators, Parts, Service, openapi};
-use ropeline_core::Clock;
+use ropeline_core::{Clock, RoomId};
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
 use ropeline_server::config::{Overrides, Settings};
 use ropeline_store::SystemClock;
@@ -96,7 +96,7 @@ async fn open(
     introduce(gate, settings, &*keeper).await?;
     let books = Books::open(settings, clock.now()).await?;
     let room = settings.boxoffice.room.clone();
-    let join_at = gate.join(&format!("/wait/{room}"));
+    let join_at = join_at(gate, &room);
     let operators = settings.admin_key.clone();
     let service = Service::new(Parts {
         office: books.office.clone(),
@@ -112,6 +112,16 @@ async fn open(
         cookies: cookie_scope(settings),
     });
     Ok((service, books))
+}
+
+/// The waiting page is on the host of the box office, behind one proxy, since the pass is a cookie of that host. On one
+/// machine there need not be a proxy.
+fn join_at(gate: &BaseUrl, room: &RoomId) -> String {
+    let page = format!("/wait/{room}");
+    match gate.socket() {
+        Some(address) if address.ip().is_loopback() => gate.join(&page),
+        _ => page,
+    }
 }
 
 /// Asks the room about a token that nobody has: what is wrong with the settings is known before anybody is refused.

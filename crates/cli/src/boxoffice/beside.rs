@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ropeline_boxoffice::http::{
     CookieScope, EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
-    openapi,
+    makes_user, openapi,
 };
 use ropeline_core::Clock;
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
@@ -86,6 +86,7 @@ impl Neighbour {
             openapi: openapi(),
             explained: EXPLAINED,
             login: Some(login),
+            makes_user,
         });
         let neighbour = Self {
             service,

@@ -1,4 +1,4 @@
-//! What a box office sells from.
+//! The books of a box office: where they are, and that they can be used.
 
 use std::{
     error::Error,
@@ -12,20 +12,20 @@ use std::{
 use ropeline_boxoffice::{BoxOffice, Database, Rules};
 use ropeline_core::Timestamp;
 use ropeline_server::config::{DatabaseUrl, Settings};
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use crate::failure::Failure;
 
 /// The books of a box office for which no database is named.
 const BOOKS: &str = "boxoffice.db";
-/// A database that takes longer to open is told of.
-const SOON: Duration = Duration::from_secs(3);
+/// How often a database that is away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
 
-/// A box office that can sell, and what it keeps here.
+/// A box office that can sell.
 #[derive(Debug)]
 pub(crate) struct Books {
     pub(crate) office: BoxOffice,
-    /// Signs the logins.
+    /// Signs the logins, the same for all who sell from these books.
     pub(crate) secret: [u8; 32],
     /// Where the books are, for people.
     pub(crate) place: String,
@@ -72,17 +72,26 @@ fn own_file(data: &Path) -> Result<(DatabaseUrl, String), Failure> {
     Ok((DatabaseUrl::of_file(&file), file.display().to_string()))
 }
 
+/// A server that is away is waited for, as the rooms' own store is; a file that cannot be used is not going to be.
 async fn open(url: &DatabaseUrl, place: &str) -> Result<Database, ropeline_boxoffice::Error> {
-    let opening = Database::open(url.reveal());
-    tokio::pin!(opening);
-    if let Ok(opened) = timeout(SOON, &mut opening).await {
-        return opened;
+    let mut told = false;
+    loop {
+        match Database::open(url.reveal()).await {
+            Err(error) if url.is_of_server() && error.is_away() => {
+                if !told {
+                    let cause = whole(&error);
+                    tracing::warn!(
+                        database = place,
+                        cause,
+                        "waiting for the box office's database"
+                    );
+                    told = true;
+                }
+                sleep(AGAIN).await;
+            }
+            opened => return opened,
+        }
     }
-    tracing::warn!(
-        database = place,
-        "the box office's database does not answer yet"
-    );
-    opening.await
 }
 
 fn cannot_use(file: &Path, cause: &io::Error) -> Failure {

@@ -32,6 +32,8 @@ const COMMAND_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct Site {
     directory: TempDir,
     address: SocketAddr,
+    /// Name of the data directory.
+    data: &'static str,
     small_disk: Option<SmallDisk>,
     /// Flags beside those that every server here has.
     flags: Vec<String>,
@@ -57,6 +59,7 @@ impl Site {
         let site = Self {
             directory: tempfile::tempdir().expect("a temporary directory"),
             address: free_address(),
+            data: "data",
             small_disk: None,
             flags: Vec::new(),
             group: None,
@@ -109,9 +112,15 @@ impl Site {
         path
     }
 
+    /// With a data directory of another name.
+    pub(crate) fn with_data(self, name: &'static str) -> Self {
+        let data = name;
+        Self { data, ..self }
+    }
+
     /// Where servers see their data.
     pub(crate) fn data(&self) -> PathBuf {
-        self.directory.path().join("data")
+        self.directory.path().join(self.data)
     }
 
     pub(crate) fn small_disk(&self) -> &SmallDisk {

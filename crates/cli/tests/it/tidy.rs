@@ -142,9 +142,12 @@ fn told_to_both(source: &str) -> Vec<String> {
         return Vec::new();
     };
     let list = list.split("];").next().unwrap_or_default();
-    let lines = list.lines().map(str::trim);
-    let names = lines.filter_map(|line| line.strip_suffix(','));
-    names.map(str::to_owned).collect()
+    let items = list.split([',', '\n']).map(str::trim);
+    let is_name = |item: &&str| {
+        let mut bytes = item.bytes();
+        bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    items.filter(is_name).map(str::to_owned).collect()
 }
 
 fn tests_of(source: &str) -> Vec<String> {

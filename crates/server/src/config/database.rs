@@ -65,6 +65,11 @@ impl DatabaseUrl {
         &self.0
     }
 
+    /// Whether it is of a server, which may be away, and not of a file.
+    pub fn is_of_server(&self) -> bool {
+        !self.0.starts_with("sqlite:")
+    }
+
     /// Whether the address holds what must not be shown.
     pub fn has_password(&self) -> bool {
         Url::parse(&self.0).is_ok_and(|url| url.password().is_some() || url.query().is_some())

@@ -91,7 +91,7 @@ async fn every_route_refuses_everybody_who_may_not(given: &Given) {
     assert_eq!(given.count("concerts").await, 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_route_without_its_guard_is_noticed() {
     let given = Given::on_sqlite().await;
     let mut scene = Scene::set(&given).await;

@@ -8,6 +8,7 @@ use crate::given::Given;
 
 on_both![
     operators_put_up_what_is_for_sale,
+    a_whole_hall_is_put_up_by_ranges_of_seats,
     what_makes_no_date_is_refused,
 ];
 
@@ -28,6 +29,24 @@ async fn operators_put_up_what_is_for_sale(given: &Given) {
     assert_eq!(listed["dates"][0]["seatsLeft"], 50);
 }
 
+async fn a_whole_hall_is_put_up_by_ranges_of_seats(given: &Given) {
+    let house = House::wide(given).await;
+    let dates = winter(&house).await;
+    let date = json!({"startsAt": "2027-05-01T19:00:00+09:00", "seats": [
+        {"number": 1, "to": 1_000, "price": 150_000},
+        {"number": 1_001, "to": 3_000, "price": 90_000},
+        {"number": 9_999, "price": 5_000},
+    ]});
+    let made = house.operator(&dates).json(&date).await;
+    assert_eq!(made.status, StatusCode::CREATED);
+    let seats = made.body["seats"].as_array().unwrap();
+    assert_eq!(seats.len(), 3_001);
+    let of = |index: usize| (&seats[index]["number"], &seats[index]["price"]);
+    assert_eq!(of(999), (&json!(1_000), &json!(150_000)));
+    assert_eq!(of(1_000), (&json!(1_001), &json!(90_000)));
+    assert_eq!(of(3_000), (&json!(9_999), &json!(5_000)));
+}
+
 async fn what_makes_no_date_is_refused(given: &Given) {
     let house = House::wide(given).await;
     let dates = winter(&house).await;
@@ -37,6 +56,16 @@ async fn what_makes_no_date_is_refused(given: &Given) {
     for (starts_at, seats, code) in [
         (starts_at, json!([]), "INVALID_REQUEST"),
         (starts_at, twice, "INVALID_REQUEST"),
+        (
+            starts_at,
+            json!([{"number": 5, "to": 3, "price": 1}, {"number": 9, "price": 1}]),
+            "INVALID_REQUEST",
+        ),
+        (
+            starts_at,
+            json!([{"number": 1, "to": 4_000_000_000_u64, "price": 1}]),
+            "INVALID_REQUEST",
+        ),
         (starts_at, json!([[1, 5]]), "INVALID_REQUEST"),
         (
             starts_at,

@@ -1,6 +1,8 @@
 //! The box office as a service of its own, which asks the room over HTTP.
 
-use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer};
+use ropeline_testing::http::Ask;
+
+use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer, says};
 use crate::process::Site;
 
 #[test]
@@ -31,4 +33,41 @@ fn a_box_office_with_another_key_than_the_room_does_not_start() {
     let said = office.ropeline(&format!("boxoffice --gate http://{}", server.address()));
     assert_ne!(said.code, Some(0));
     assert!(said.stderr.contains("service key"), "{}", said.stderr);
+}
+
+#[test]
+fn a_box_office_of_its_own_says_where_to_join_and_refuses_while_the_room_is_away() {
+    let site = || Site::new(ONE_INSIDE).with_flag("--service-key", SERVICE_KEY);
+    let (rooms, books) = (site(), site());
+    let room = rooms.start();
+    let gate = format!("http://{}", room.address());
+    let office = books.start_as(&format!("boxoffice --gate {gate}"));
+    says(&office, &format!("main at {gate}"));
+    says(&office, "boxoffice.db");
+    let buyer = Buyer::arrive(office.address());
+    let mut client = office.client();
+    let lost = client.send(&Ask::get("/concert/dates"));
+    assert_eq!(lost.json()["joinAt"], format!("{gate}/wait/main"));
+    room.kill();
+    let away = client.send(&Ask::get("/concert/dates").token(&buyer.token));
+    assert_eq!(
+        (away.status, away.code()),
+        (503, "STORE_UNAVAILABLE".into())
+    );
+    let said = office.stdout() + &office.stderr();
+    assert!(said.contains("the waiting room does not answer"), "{said}");
+    assert!(!said.contains(SERVICE_KEY), "{said}");
+}
+
+#[test]
+fn a_box_office_without_a_key_or_a_room_does_not_start() {
+    let rooms = Site::new("").with_flag("--service-key", SERVICE_KEY);
+    let room = rooms.start();
+    let line = format!("boxoffice --gate http://{}", room.address());
+    let keyless = Site::new("").ropeline(&line).complaint(1);
+    assert!(keyless.contains("ROPELINE_SERVICE_KEY"), "{keyless}");
+    let elsewhere = Site::new("boxoffice.room = 'elsewhere'\n");
+    let elsewhere = elsewhere.with_flag("--service-key", SERVICE_KEY);
+    let complaint = elsewhere.ropeline(&line).complaint(1);
+    assert!(complaint.contains("there is no such room"), "{complaint}");
 }

@@ -48,6 +48,12 @@ impl Buyer {
         free["seatId"].as_u64().expect("a number")
     }
 
+    /// How many dates there are.
+    pub(super) fn dates(&self) -> usize {
+        let dates = self.shown("/concert/dates");
+        dates["dates"].as_array().expect("a list of dates").len()
+    }
+
     /// Holds a seat and has the points to pay for it; gives the reservation.
     pub(super) fn hold(&self, seat: u64) -> u64 {
         let ask = Ask::post(&format!("/concert/{seat}/reservation")).token(&self.token);
@@ -98,7 +104,8 @@ impl Buyer {
         answered(self.at, &Ask::get(path).token(&self.token), 200)
     }
 
-    fn logged_in(&self, ask: Ask) -> Ask {
+    /// The same by somebody who has logged in.
+    pub(super) fn logged_in(&self, ask: Ask) -> Ask {
         ask.header("Authorization", &self.login)
     }
 }

@@ -1,8 +1,12 @@
 //! The box office as buyers meet it: beside the room, and as a process of its own.
 
 mod apart;
+mod beside;
 mod buyer;
 mod crash;
+mod settings;
+
+use crate::process::Server;
 
 /// A bank counter for one: whoever is done makes place for the next.
 const ONE_INSIDE: &str = "\
@@ -17,3 +21,10 @@ presence_ttl = \"0s\"
 
 /// What the room and the box office know each other by.
 const SERVICE_KEY: &str = "the-service-key-of-the-tests-0123456789";
+
+/// Asserts that a server has printed this.
+#[track_caller]
+fn says(server: &Server, text: &str) {
+    let stdout = server.stdout();
+    assert!(stdout.contains(text), "{text}:\n{stdout}");
+}
