@@ -61,7 +61,7 @@ story("a hold that runs out says so, and is paid for while nobody else has the s
   await seat(page, 49).click();
   await holds(page, 2);
   await page.waitForFunction(() => document.querySelectorAll(".hold.over").length === 2);
-  assert.match(await page.textContent(".hold-note"), /nobody has taken the seat yet: you can still pay/);
+  await page.waitForFunction(() => /nobody has taken the seat yet/.test(document.querySelector(".hold-note").textContent));
   await other.waitForFunction(() => document.querySelectorAll("#map .seat-held").length === 0);
   await seat(other, 49).click();
   await page.waitForFunction(() => /somebody else has the seat now/.test(document.querySelectorAll(".hold-note")[1].textContent));

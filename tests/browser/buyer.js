@@ -42,7 +42,7 @@ export async function charge(page, amount) {
   await page.waitForSelector("#charging:not([open])", { state: "attached" });
 }
 
-// What the box office has sold and what people have, by its own word.
+// What somebody has, by the word of the box office.
 export async function account(person, server, user) {
   const answer = await person.context.request.get(`${server.url}/user/${user}/point`);
   return (await answer.json()).balance;
