@@ -91,7 +91,7 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
     card.element.classList.add("over");
     name(card);
     say(fill(texts.holds.ran_out, { n: card.hold.number }));
-    judge(card, "FREE");
+    note(card.hold, texts.holds.ran_out_unknown);
   }
 
   // Whether a hold that is over can still be paid for: while nobody else has the seat.

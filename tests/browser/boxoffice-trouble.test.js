@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { SHORT_HOLDS, WIDE, account, charge, come, holds, seat, seatsShown } from "./buyer.js";
+import { says, story } from "./given.js";
+
+story("a double click is one hold and one payment, and a lost answer is asked for again", WIDE, async ({ server, visitor }) => {
+  const person = await visitor();
+  const page = await come(person, server, "Kim");
+  await seatsShown(page);
+  const { user } = await page.evaluate(() => ({ ...document.getElementById("hall").dataset }));
+  await charge(page, 200_000);
+  await seat(page, 41).dblclick();
+  await holds(page, 1);
+  const keys = [];
+  await page.route("**/user-concert/payment/**", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    if (keys.length > 1) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  // The list that would tell of the payment is late too.
+  await page.route("**/reservations", (route) => route.abort());
+  await page.locator(".hold .pay").dblclick();
+  await page.waitForSelector(".hold-note:not([hidden])");
+  assert.match(await page.textContent(".hold-note"), /There was no answer. Please press Pay again/);
+  assert.equal(keys.length, 1, "a double click is one payment");
+  await page.click(".hold .pay");
+  await page.waitForURL(/\/receipt\/\d+$/);
+  assert.equal(keys.length, 2);
+  assert.equal(keys[0], keys[1], "the same key");
+  assert.equal(await account(person, server, user), 150_000, "paid once");
+});
+
+story("a charge whose answer is lost is counted once", WIDE, async ({ server, visitor }) => {
+  const person = await visitor();
+  const page = await come(person, server, "Kim");
+  await seatsShown(page);
+  let lost = 0;
+  await page.route("**/user/charge/**", async (route) => {
+    lost += 1;
+    if (lost > 1) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await page.click("#charge");
+  await page.fill("#own", "0");
+  await page.click("#charge-go");
+  await says(page, "charge-trouble", /whole number from 1/);
+  await page.fill("#own", "70,000");
+  await page.click("#charge-go");
+  await says(page, "charge-trouble", /There was no answer/);
+  await page.click("#charge-go");
+  await says(page, "balance", /^70,000$/);
+});
+
+story("a hold that runs out says so, and is paid for while nobody else has the seat", SHORT_HOLDS, async ({ server, visitor }) => {
+  const page = await come(await visitor(), server, "Kim");
+  const other = await come(await visitor(), server, "Lee");
+  await Promise.all([seatsShown(page), seatsShown(other)]);
+  await charge(page, 500_000);
+  await seat(page, 50).click();
+  await seat(page, 49).click();
+  await holds(page, 2);
+  await page.waitForFunction(() => document.querySelectorAll(".hold.over").length === 2);
+  await page.waitForFunction(() => /nobody has taken the seat yet/.test(document.querySelector(".hold-note").textContent));
+  await other.waitForFunction(() => document.querySelectorAll("#map .seat-held").length === 0);
+  await seat(other, 49).click();
+  await page.waitForFunction(() => /somebody else has the seat now/.test(document.querySelectorAll(".hold-note")[1].textContent));
+  assert.ok(await page.locator(".hold .pay").nth(1).isHidden());
+  await page.locator(".hold .drop").nth(1).click();
+  await holds(page, 1);
+  await page.click(".hold .pay");
+  await page.waitForURL(/\/receipt\/\d+$/);
+  assert.match(await page.textContent(".receipt"), /50,000 points/);
+});
+
+story("nobody at the screen stops the asking, until somebody is", WIDE, async ({ server, visitor }) => {
+  const person = await visitor();
+  const page = await come(person, server, "Kim");
+  await seatsShown(page);
+  await page.clock.install();
+  await page.reload();
+  await seatsShown(page);
+  const asked = () => person.requests.filter((url) => url.endsWith("/seats")).length;
+  await page.clock.runFor(10_000);
+  const before = asked();
+  await page.clock.runFor(130_000);
+  await page.waitForSelector("#still[open]");
+  const stopped = asked();
+  assert.ok(stopped > before, "it asked while somebody was there");
+  await page.clock.runFor(60_000);
+  assert.equal(asked(), stopped, "and then no more");
+  await page.click("#still button");
+  await page.waitForSelector("#still:not([open])", { state: "attached" });
+  await page.clock.runFor(5_000);
+  assert.ok(asked() > stopped, "and again");
+});
