@@ -27,8 +27,11 @@ for (const [locale, colorScheme] of [["en-US", "light"], ["ko-KR", "dark"]]) {
     await check("seats");
     const wide = await page.$eval("#map [role=gridcell]", (cell) => cell.getBoundingClientRect().width);
     assert.ok(wide >= 24, `a finger hits a seat of ${wide}`);
+    const top = () => page.$eval("#map", (map) => map.getBoundingClientRect().top + scrollY);
+    const before = await top();
     await seat(page, 12).click();
     await holds(page, 1);
+    assert.equal(await top(), before, "what is said moves no seat from under the finger");
     await check("held");
     await page.click(".hold .pay");
     await page.waitForSelector("#charging[open]");
