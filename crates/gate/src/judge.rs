@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{header::COOKIE, request::Parts};
-use ropeline_web::{Problem, is_from_another_site};
+use ropeline_web::{Problem, is_from_another_site, retry_soon};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -11,7 +11,6 @@ use crate::{
     credentials::{cookie_token, header_token},
     error,
     layer::Missing,
-    retry::spread,
 };
 
 /// What comes of a request, and the place that was issued on the way.
@@ -111,7 +110,7 @@ async fn before<T>(
     answer: impl Future<Output = Result<T, GateError>>,
 ) -> Result<T, GateError> {
     let answered = timeout_at(deadline, answer).await;
-    answered.unwrap_or_else(|_| Err(GateError::Away(spread())))
+    answered.unwrap_or_else(|_| Err(GateError::Away(retry_soon())))
 }
 
 impl Issued {
@@ -128,7 +127,7 @@ impl Issued {
         let figure = |name: &str| self.ticket.view[name].as_u64();
         Waiting {
             position: figure("position").unwrap_or(1),
-            poll_after: figure("pollAfterMs").map_or_else(spread, Duration::from_millis),
+            poll_after: figure("pollAfterMs").map_or_else(retry_soon, Duration::from_millis),
         }
     }
 }

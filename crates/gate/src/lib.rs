@@ -41,7 +41,6 @@ mod judge;
 mod service;
 
 mod over_http;
-mod retry;
 mod trouble;
 
 pub use credentials::{Cookies, header_token};

@@ -16,6 +16,7 @@ pub mod openapi;
 pub mod pages;
 mod problem;
 mod request_id;
+mod retry;
 mod server;
 mod service;
 mod tasks;
@@ -33,6 +34,7 @@ pub use crate::{
         NOT_FOUND, Problem,
     },
     request_id::RequestId,
+    retry::retry_soon,
     server::{OpenConnections, Report, Server, listen},
     service::{Observe, Verbatim, is_from_another_site},
     tasks::Tasks,

@@ -5,12 +5,12 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use http::{
     HeaderValue, StatusCode,
-    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER},
+    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{RequestId, service::common_headers};
+use crate::{LOGIN_INVALID, LOGIN_REQUIRED, RequestId, UNAUTHORIZED, service::common_headers};
 
 /// The request is not one that this service understands.
 pub const INVALID_REQUEST: Kind = Kind {
@@ -55,6 +55,9 @@ pub const CATALOGUE: [&Kind; 5] = [
     &CROSS_SITE,
     &INTERNAL,
 ];
+
+/// Kinds that a bearer's key or login would mend, which is said in `WWW-Authenticate`.
+const CHALLENGES: [&Kind; 3] = [&UNAUTHORIZED, &LOGIN_REQUIRED, &LOGIN_INVALID];
 
 /// A kind of problem, defined once as a constant by the service that answers with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,6 +237,9 @@ impl Problem {
         headers.insert(CONTENT_LENGTH, document.len().into());
         if let Some(wait) = self.inner.retry_after {
             headers.insert(RETRY_AFTER, whole_seconds(wait).into());
+        }
+        if CHALLENGES.contains(&self.inner.kind) {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.inner.closing {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));

@@ -8,7 +8,7 @@ use http::{
 };
 use reqwest::Response;
 use ropeline_core::{Holder, Ordinal, RoomId, Visitor};
-use ropeline_web::Kind;
+use ropeline_web::{Kind, retry_soon};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -19,7 +19,6 @@ use crate::{
         NOT_ADMITTED, ROOM_CLOSED, ROOM_FULL, ROOM_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED,
         TOKEN_INVALID, TOKEN_NOT_FOUND,
     },
-    retry::spread,
 };
 
 /// A place view has less than a thousand; what is longer is not from a room.
@@ -162,7 +161,7 @@ impl Answer {
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok());
         let seconds = text.and_then(|text| text.parse().ok());
-        seconds.map_or_else(spread, |seconds| {
+        seconds.map_or_else(retry_soon, |seconds| {
             Duration::from_secs(seconds).min(RETRY_AFTER_MAX)
         })
     }

@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use http::{HeaderValue, header::AUTHORIZATION};
 use reqwest::{Client, Method, RequestBuilder, redirect};
 use ropeline_core::{Holder, RoomId, UserId};
+use ropeline_web::retry_soon;
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::time::timeout;
 
 use self::{address::Address, answer::Answer};
-use crate::{Decision, GateError, Gatekeeper, Refusal, Ticket, retry::spread, trouble::Trouble};
+use crate::{Decision, GateError, Gatekeeper, Refusal, Ticket, trouble::Trouble};
 
 /// The server keeps a connection for longer, so that a request seldom meets one that is being closed there.
 const IDLE: Duration = Duration::from_secs(30);
@@ -99,7 +100,7 @@ impl HttpGatekeeper {
         if let Some(times) = self.trouble.met() {
             tracing::warn!(address = %self.address, cause, times, "the waiting room does not answer");
         }
-        Err(GateError::Away(spread()))
+        Err(GateError::Away(retry_soon()))
     }
 }
 

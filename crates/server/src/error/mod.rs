@@ -2,15 +2,13 @@
 
 mod kinds;
 
-use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header::WWW_AUTHENTICATE};
+use http::StatusCode;
 use ropeline_core::{Ending, FieldError, RoomId};
 use ropeline_store::StoreError;
-use ropeline_web::{INVALID_REQUEST, Kind, Problem};
-
-use crate::token::random;
+use ropeline_web::{INVALID_REQUEST, Kind, Problem, retry_soon};
 
 pub use self::kinds::{
     CATALOGUE, DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED,
@@ -19,9 +17,6 @@ pub use self::kinds::{
     VISITOR_NOT_FOUND,
 };
 
-/// When to try again what the store could not take, at the earliest and at the latest: a crowd that was
-/// refused together comes back spread over these seconds.
-const RETRY_STORE_S: RangeInclusive<u64> = 2..=5;
 /// When to try a join again that found the line full.
 const RETRY_FULL: Duration = Duration::from_secs(30);
 
@@ -189,18 +184,11 @@ impl From<ApiError> for Problem {
             ApiError::Store(error) => {
                 // The store has said so once, loudly; a crowd that tries again must not fill the log.
                 tracing::debug!(%error, "a request was refused because the store cannot write");
-                problem.retry_after(retry_store())
+                problem.retry_after(retry_soon())
             }
             _ => problem,
         }
     }
-}
-
-/// When to try again what the store could not take.
-pub(crate) fn retry_store() -> Duration {
-    let (first, last) = (RETRY_STORE_S.start(), RETRY_STORE_S.end());
-    let chance = u64::from(u32::from_ne_bytes(random()));
-    Duration::from_secs(first + chance % (last - first + 1))
 }
 
 /// A setting's name as it is in JSON: `active_max` is `activeMax`.
@@ -215,16 +203,6 @@ fn camel_case(name: &str) -> String {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let challenge = matches!(
-            self,
-            Self::Unauthorized | Self::LoginRequired | Self::LoginInvalid
-        );
-        let mut response = Problem::from(self).into_response();
-        if challenge {
-            response
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        response
+        Problem::from(self).into_response()
     }
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ropeline_core::{Claims, Ending, Holder, RoomId, UserId};
 use ropeline_gate::{Admitted, Decision, GateError, Gatekeeper, Refusal, Ticket, Waiting};
+use ropeline_web::retry_soon;
 
 use super::rules;
 use crate::{
     app::App,
-    error::{ApiError, retry_store},
+    error::ApiError,
     queue::{Entry, Holding},
 };
 
@@ -97,7 +98,7 @@ impl From<ApiError> for GateError {
             ApiError::RoomClosed => Self::RoomClosed,
             ApiError::RoomFull => Self::RoomFull,
             ApiError::NoSuchRoom(_) => Self::NoSuchRoom,
-            ApiError::Store(_) => Self::Away(retry_store()),
+            ApiError::Store(_) => Self::Away(retry_soon()),
             error => Self::Misconfigured(error.detail().into()),
         }
     }

@@ -2,14 +2,14 @@
 
 mod kinds;
 
-use std::{ops::RangeInclusive, time::Duration};
+use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header::WWW_AUTHENTICATE};
+use http::StatusCode;
 use ropeline_gate::{GateError, kinds as gate};
 use ropeline_web::{
     IDEMPOTENCY_KEY_REUSED, INTERNAL, INVALID_REQUEST, Kind, LOGIN_INVALID, LOGIN_REQUIRED,
-    Problem, UNAUTHORIZED,
+    Problem, UNAUTHORIZED, retry_soon,
 };
 
 pub use self::kinds::{
@@ -19,9 +19,6 @@ pub use self::kinds::{
 };
 use crate::{Error, Refusal};
 
-/// When to try again what the database could not take, at the earliest and at the latest: a crowd that was refused
-/// together comes back spread over these seconds.
-const RETRY_S: RangeInclusive<u64> = 2..=5;
 /// When to try a join again that found the line full.
 const RETRY_FULL: Duration = Duration::from_secs(30);
 
@@ -228,7 +225,7 @@ fn not_done(problem: Problem, error: &Error) -> Problem {
             error = error as &dyn std::error::Error,
             "the database is away"
         );
-        return problem.retry_after(retry());
+        return problem.retry_after(retry_soon());
     }
     tracing::error!(
         error = error as &dyn std::error::Error,
@@ -237,24 +234,8 @@ fn not_done(problem: Problem, error: &Error) -> Problem {
     Problem::internal()
 }
 
-fn retry() -> Duration {
-    let (first, last) = (RETRY_S.start(), RETRY_S.end());
-    let chance = getrandom::u32().map_or(0, u64::from);
-    Duration::from_secs(first + chance % (last - first + 1))
-}
-
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let challenge = matches!(
-            self,
-            Self::Unauthorized | Self::LoginRequired | Self::LoginInvalid
-        );
-        let mut response = Problem::from(self).into_response();
-        if challenge {
-            response
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        response
+        Problem::from(self).into_response()
     }
 }
