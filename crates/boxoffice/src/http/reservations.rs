@@ -26,7 +26,7 @@ pub(crate) struct ReservationView {
     #[schema(example = "HELD")]
     state: &'static str,
     /// When the hold ends or ended, unless paid by then. It is never extended.
-    #[schema(inline)]
+    #[schema(value_type = String, format = DateTime)]
     hold_until: Moment,
 }
 

@@ -17,6 +17,9 @@ pub(super) const BUSINESS_MAX: Duration = Duration::from_secs(24 * 3_600);
 /// may be anything.
 const ORDINAL_MAX: Ordinal = Ordinal(u32::MAX as u64);
 
+/// The largest number that every reader of JSON takes for what it is.
+const STOCK_MAX: u64 = (1 << 53) - 1;
+
 /// Judges a token at the gate of a room, and renews the pass of one who is inside. A room that is not there is said
 /// to be so before the token is looked at: the service has its name from a setting.
 pub(super) async fn verify(
@@ -64,6 +67,12 @@ pub(super) async fn finish(app: &App, room: &RoomId, holder: Holder) -> Result<(
 
 /// Tells those who wait how much is left to sell; nothing else follows from it.
 pub(super) async fn stock(app: &App, room: &RoomId, left: Option<u64>) -> Result<(), ApiError> {
+    if left.is_some_and(|left| left > STOCK_MAX) {
+        return Err(ApiError::Field {
+            field: "left",
+            message: format!("must be at most {STOCK_MAX}"),
+        });
+    }
     app.store.stock(room, left).await?;
     Ok(())
 }

@@ -97,7 +97,7 @@ pub(crate) struct Finish {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stock {
     /// `null` if that is no longer told.
-    #[schema(required, example = 120)]
+    #[schema(required, maximum = 9_007_199_254_740_991_i64, example = 120)]
     #[serde(deserialize_with = "Option::deserialize")]
     pub(super) left: Option<u64>,
 }
