@@ -31,7 +31,7 @@ for (const [locale, colorScheme] of [["en-US", "light"], ["ko-KR", "dark"]]) {
     const before = await top();
     await seat(page, 12).click();
     await holds(page, 1);
-    assert.equal(await top(), before, "what is said moves no seat from under the finger");
+    assert.ok(Math.abs((await top()) - before) < 1, "what is said moves no seat from under the finger");
     await check("held");
     await page.click(".hold .pay");
     await page.waitForSelector("#charging[open]");
