@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use ropeline_core::RoomId;
-use ropeline_web::Problem;
+use ropeline_web::{Kind, Problem};
 
 use crate::{
     GateError, Refusal, Waiting,
@@ -15,9 +15,32 @@ use crate::{
 };
 
 /// When to try again what found the line full.
-const RETRY_FULL: Duration = Duration::from_secs(30);
+pub const RETRY_FULL: Duration = Duration::from_secs(30);
 /// When to try again while somebody has to change a setting.
 const RETRY_MISCONFIGURED: Duration = Duration::from_secs(30);
+
+impl GateError {
+    /// The kind of problem that it is.
+    pub fn kind(&self) -> &'static Kind {
+        match self {
+            Self::RoomClosed => &ROOM_CLOSED,
+            Self::RoomFull => &ROOM_FULL,
+            Self::NoSuchRoom => &ROOM_NOT_FOUND,
+            Self::Away(_) | Self::Misconfigured(_) => &STORE_UNAVAILABLE,
+        }
+    }
+
+    /// A problem of its kind, with these words and with when to try again.
+    pub fn problem(&self, detail: impl Into<String>) -> Problem {
+        let problem = Problem::new(self.kind(), detail);
+        match self {
+            Self::RoomClosed | Self::NoSuchRoom => problem,
+            Self::RoomFull => problem.retry_after(RETRY_FULL),
+            Self::Away(wait) => problem.retry_after(*wait),
+            Self::Misconfigured(_) => problem.retry_after(RETRY_MISCONFIGURED),
+        }
+    }
+}
 
 /// A token that is good for nothing here; at a gate that is always 401.
 pub(crate) fn refused(refusal: Refusal, join_at: &str) -> Problem {
@@ -51,18 +74,11 @@ pub(crate) fn waiting(waiting: Waiting) -> Problem {
 /// A room that did not answer as asked.
 pub(crate) fn failed(error: &GateError, room: &RoomId) -> Problem {
     match error {
-        GateError::RoomClosed => Problem::new(&ROOM_CLOSED, "This room takes nobody new."),
-        GateError::RoomFull => {
-            let detail = "The line is as long as it may be. Try again later.";
-            Problem::new(&ROOM_FULL, detail).retry_after(RETRY_FULL)
-        }
-        GateError::NoSuchRoom => Problem::new(&ROOM_NOT_FOUND, format!("There is no room {room}.")),
-        GateError::Away(wait) => away(*wait),
-        GateError::Misconfigured(_) => away(RETRY_MISCONFIGURED),
+        GateError::RoomClosed => error.problem("This room takes nobody new."),
+        GateError::RoomFull => error.problem("The line is as long as it may be. Try again later."),
+        GateError::NoSuchRoom => error.problem(format!("There is no room {room}.")),
+        GateError::Away(_) | GateError::Misconfigured(_) => error.problem(
+            "The waiting room cannot be asked at the moment, and nobody is let in unasked.",
+        ),
     }
-}
-
-fn away(retry_after: Duration) -> Problem {
-    let detail = "The waiting room cannot be asked at the moment, and nobody is let in unasked.";
-    Problem::new(&STORE_UNAVAILABLE, detail).retry_after(retry_after)
 }

@@ -44,6 +44,7 @@ mod over_http;
 mod trouble;
 
 pub use credentials::{Cookies, header_token};
+pub use error::RETRY_FULL;
 pub use keeper::{Admitted, Decision, GateError, Gatekeeper, Refusal, Ticket, Waiting};
 pub use layer::{Failure, Gate};
 pub use over_http::{HttpGatekeeper, HttpOptions, HttpSetupError};

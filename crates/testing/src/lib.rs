@@ -5,6 +5,7 @@
     reason = "a test helper that panics fails its test"
 )]
 
+pub mod api;
 mod certificates;
 mod clock;
 mod database;

@@ -7,6 +7,7 @@ use std::{borrow::Cow, time::Duration};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use ropeline_core::{Ending, FieldError, RoomId};
+use ropeline_gate::RETRY_FULL;
 use ropeline_store::StoreError;
 use ropeline_web::{INVALID_REQUEST, Kind, Problem, retry_soon};
 
@@ -16,9 +17,6 @@ pub use self::kinds::{
     STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
     VISITOR_NOT_FOUND,
 };
-
-/// When to try a join again that found the line full.
-const RETRY_FULL: Duration = Duration::from_secs(30);
 
 /// Why a request was not done.
 #[derive(Debug)]

@@ -21,13 +21,16 @@ use http::{
     HeaderValue,
     header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS},
 };
-use ropeline_web::{Explained, JsonText, openapi::problem_schema};
+use ropeline_web::{
+    Explained, JsonText,
+    openapi::{bearer, problem_schema, queue_token},
+};
 use utoipa::{
     PartialSchema,
     openapi::{
         ComponentsBuilder, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
         RefOr, Schema, Type,
-        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
 use utoipa_swagger_ui::{Config, SwaggerUi};
@@ -94,16 +97,6 @@ fn document(beside: &[Explained]) -> OpenApi {
 }
 
 fn components() -> ComponentsBuilder {
-    let token = ApiKeyValue::with_description(
-        "X-Queue-Token",
-        "The token that joining gave. The plain header `token` and the cookie of the room do as well.",
-    );
-    let admin = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .description(Some("The admin key, printed at the first start."));
-    let service = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .description(Some("The service key, if the operator has set one."));
     let login = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("JWT")
@@ -117,10 +110,16 @@ fn components() -> ComponentsBuilder {
         .schemas_from_iter(admin::schemas())
         .schemas_from_iter(services::schemas())
         .schema("Problem", problem_schema())
-        .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
+        .security_scheme("queueToken", queue_token())
         .security_scheme("login", SecurityScheme::Http(login.build()))
-        .security_scheme("adminKey", SecurityScheme::Http(admin.build()))
-        .security_scheme("serviceKey", SecurityScheme::Http(service.build()))
+        .security_scheme(
+            "adminKey",
+            bearer("The admin key, printed at the first start."),
+        )
+        .security_scheme(
+            "serviceKey",
+            bearer("The service key, if the operator has set one."),
+        )
 }
 
 /// The place view writes its token by itself, so the derived shape lacks it.

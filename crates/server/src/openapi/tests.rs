@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use ropeline_testing::api;
 use ropeline_web::INVALID_REQUEST;
 use serde_json::Value;
 
@@ -10,33 +11,11 @@ fn described() -> Value {
     serde_json::from_slice(&DOCUMENT).unwrap()
 }
 
-/// `METHOD path` of every operation in the description.
-fn operations_described() -> BTreeSet<String> {
-    let document = described();
-    let paths = document["paths"].as_object().unwrap();
-    let all = paths.iter().flat_map(|(path, item)| {
-        let methods = item.as_object().unwrap().keys();
-        methods.map(move |method| format!("{} {path}", method.to_uppercase()))
-    });
-    all.collect()
-}
-
-/// `METHOD path` of every route that is not a page, read off the router's own text.
-fn operations_routed() -> BTreeSet<String> {
-    let text = include_str!("../router.rs").replace(char::is_whitespace, "");
-    let routes = text.split(".route(\"").skip(1).flat_map(|rest| {
-        let (path, rest) = rest.split_once('"').unwrap();
-        let methods = rest.split(".route(").next().unwrap();
-        let all = ["get", "post", "put", "patch", "delete"]
-            .into_iter()
-            .filter(move |method| {
-                methods.contains(&format!(",{method}("))
-                    || methods.contains(&format!(").{method}("))
-            });
-        all.map(move |method| format!("{} {path}", method.to_uppercase()))
-    });
-    let is_page = |route: &String| PAGES.iter().any(|page| route.ends_with(page));
-    routes.filter(|route| !is_page(route)).collect()
+/// Every route that is not a page.
+fn operations_routed() -> BTreeSet<(String, String)> {
+    let mut routes = api::routes(include_str!("../router.rs"));
+    routes.retain(|(_, path)| !PAGES.contains(&path.as_str()));
+    routes.into_iter().collect()
 }
 
 /// Routes for people.
@@ -44,7 +23,7 @@ const PAGES: [&str; 8] = [
     "/admin",
     "/admin/login",
     "/admin/logout",
-    " /",
+    "/",
     "/wait/{room}",
     "/wait/{room}/join",
     "/wait/{room}/leave",
@@ -53,7 +32,7 @@ const PAGES: [&str; 8] = [
 
 #[test]
 fn every_route_is_described_and_nothing_else() {
-    assert_eq!(operations_described(), operations_routed());
+    assert_eq!(api::operations(&described()), operations_routed());
     assert!(
         operations_routed().len() > 20,
         "the router's text is understood"
@@ -74,27 +53,11 @@ fn every_code_is_described_somewhere() {
 
 #[test]
 fn every_shape_that_is_named_is_there() {
-    fn names(value: &Value, found: &mut BTreeSet<String>) {
-        match value {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    match value.as_str() {
-                        Some(name) if key == "$ref" => drop(found.insert(name.to_owned())),
-                        _ => names(value, found),
-                    }
-                }
-            }
-            Value::Array(list) => list.iter().for_each(|value| names(value, found)),
-            _ => {}
-        }
-    }
     let document = described();
-    let mut found = BTreeSet::new();
-    names(&document, &mut found);
+    let found = api::references(&document);
     assert!(found.len() > 10);
-    for name in found {
-        let pointer = name.strip_prefix('#').unwrap();
-        assert!(document.pointer(pointer).is_some(), "{name}");
+    for pointer in found {
+        assert!(document.pointer(&pointer).is_some(), "{pointer}");
     }
 }
 

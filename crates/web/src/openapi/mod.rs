@@ -2,8 +2,10 @@
 
 mod problems;
 mod route;
+mod security;
 
 pub use self::{
     problems::problem_schema,
     route::{Route, number, text},
+    security::{bearer, queue_token},
 };

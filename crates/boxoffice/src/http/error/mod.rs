@@ -2,8 +2,6 @@
 
 mod kinds;
 
-use std::time::Duration;
-
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use ropeline_gate::{GateError, kinds as gate};
@@ -18,12 +16,6 @@ pub use self::kinds::{
     SEAT_TAKEN, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
 };
 use crate::{Error, Refusal};
-
-/// When to try a join again that found the line full.
-const RETRY_FULL: Duration = Duration::from_secs(30);
-
-/// When to try again while somebody has to change a setting.
-const RETRY_MISCONFIGURED: Duration = Duration::from_secs(30);
 
 /// Why a request was not done.
 #[derive(Debug)]
@@ -62,7 +54,7 @@ impl ApiError {
             Self::Request(problem) => problem.kind(),
             Self::Office(error) if error.is_away() => &gate::STORE_UNAVAILABLE,
             Self::Office(_) => &INTERNAL,
-            Self::Gate(error) => unanswered(error),
+            Self::Gate(error) => error.kind(),
         }
     }
 
@@ -140,16 +132,6 @@ fn advice(refusal: Refusal) -> &'static str {
     }
 }
 
-/// The kind of problem that a room which did not do it is.
-fn unanswered(error: &GateError) -> &'static Kind {
-    match error {
-        GateError::RoomClosed => &gate::ROOM_CLOSED,
-        GateError::RoomFull => &gate::ROOM_FULL,
-        GateError::NoSuchRoom => &gate::ROOM_NOT_FOUND,
-        GateError::Away(_) | GateError::Misconfigured(_) => &gate::STORE_UNAVAILABLE,
-    }
-}
-
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         match error {
@@ -179,7 +161,8 @@ impl From<Problem> for ApiError {
 
 impl From<ApiError> for Problem {
     fn from(error: ApiError) -> Self {
-        let problem = Self::new(error.kind(), error.detail());
+        let detail = error.detail();
+        let problem = Self::new(error.kind(), detail);
         match error {
             ApiError::Request(problem) => problem,
             ApiError::Refused(refusal) => with_field(problem, refusal),
@@ -187,11 +170,11 @@ impl From<ApiError> for Problem {
                 .status(StatusCode::UNPROCESSABLE_ENTITY)
                 .error(name, message),
             ApiError::Office(error) => not_done(problem, &error),
-            ApiError::Gate(GateError::Away(wait)) => problem.retry_after(wait),
-            ApiError::Gate(GateError::RoomFull) => problem.retry_after(RETRY_FULL),
-            ApiError::Gate(GateError::Misconfigured(reason)) => {
-                tracing::error!(%reason, "the waiting room does not believe the box office");
-                problem.retry_after(RETRY_MISCONFIGURED)
+            ApiError::Gate(error) => {
+                if let GateError::Misconfigured(reason) = &error {
+                    tracing::error!(%reason, "the waiting room does not believe the box office");
+                }
+                error.problem(detail)
             }
             _ => problem,
         }

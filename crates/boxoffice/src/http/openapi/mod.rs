@@ -7,12 +7,11 @@ mod operations;
 #[cfg(test)]
 mod tests;
 
-use ropeline_web::openapi::problem_schema;
+use ropeline_web::openapi::{bearer, problem_schema, queue_token};
 use utoipa::{
     ToSchema,
     openapi::{
         ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, PathsBuilder, RefOr, Schema,
-        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
 
@@ -39,18 +38,10 @@ pub fn openapi() -> OpenApi {
 }
 
 fn components() -> ComponentsBuilder {
-    let token = ApiKeyValue::with_description(
-        "X-Queue-Token",
-        "The token that joining gave. The plain header `token` and the cookie of the room do as well.",
-    );
-    let bearer = |about: &str| {
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
-        SecurityScheme::Http(scheme.description(Some(about)).build())
-    };
     ComponentsBuilder::new()
         .schemas_from_iter(shapes())
         .schema("Problem", problem_schema())
-        .security_scheme("queueToken", SecurityScheme::ApiKey(ApiKey::Header(token)))
+        .security_scheme("queueToken", queue_token())
         .security_scheme(
             "accessToken",
             bearer("The `accessToken` of `POST /user`; its cookie does as well."),

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use ropeline_testing::api;
 use serde_json::Value;
 
 use super::*;
@@ -9,35 +10,14 @@ fn described() -> Value {
     serde_json::to_value(openapi()).unwrap()
 }
 
-/// `METHOD path` of every operation in the description.
-fn operations_described() -> BTreeSet<String> {
-    let document = described();
-    let paths = document["paths"].as_object().unwrap();
-    let all = paths.iter().flat_map(|(path, item)| {
-        let methods = item.as_object().unwrap().keys();
-        methods.map(move |method| format!("{} {path}", method.to_uppercase()))
-    });
-    all.collect()
-}
-
-/// `METHOD path` of every route, read off the router's own text.
-fn operations_routed() -> BTreeSet<String> {
-    let text = include_str!("../router.rs").replace(char::is_whitespace, "");
-    let routes = text.split(".route(\"").skip(1).flat_map(|rest| {
-        let (path, rest) = rest.split_once('"').unwrap();
-        let methods = rest.split(".route").next().unwrap();
-        let all = ["get", "post", "put", "patch", "delete"].into_iter();
-        let named = all.filter(move |method| {
-            methods.contains(&format!(",{method}(")) || methods.contains(&format!(").{method}("))
-        });
-        named.map(move |method| format!("{} {path}", method.to_uppercase()))
-    });
-    routes.collect()
+fn operations_routed() -> BTreeSet<(String, String)> {
+    let routes = api::routes(include_str!("../router.rs"));
+    routes.into_iter().collect()
 }
 
 #[test]
 fn every_route_is_described_and_nothing_else() {
-    assert_eq!(operations_described(), operations_routed());
+    assert_eq!(api::operations(&described()), operations_routed());
     assert_eq!(
         operations_routed().len(),
         12,
@@ -60,15 +40,10 @@ fn every_code_is_described_somewhere() {
 #[test]
 fn every_shape_that_is_named_is_there() {
     let document = described();
-    let text = document.to_string();
-    let names: BTreeSet<_> = text
-        .split("\"$ref\":\"#")
-        .skip(1)
-        .map(|rest| rest.split('"').next().unwrap())
-        .collect();
-    assert!(names.len() > 10, "{names:?}");
-    for name in names {
-        assert!(document.pointer(name).is_some(), "{name}");
+    let found = api::references(&document);
+    assert!(found.len() > 10, "{found:?}");
+    for pointer in found {
+        assert!(document.pointer(&pointer).is_some(), "{pointer}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{Router, routing::get};
 use http::Method;
-use ropeline_testing::login::LoginKey;
+use ropeline_testing::{api, login::LoginKey};
 use serde_json::json;
 
 use super::{
@@ -36,25 +36,9 @@ enum Guard {
 
 /// Every route in the router's own text.
 pub(super) fn routes() -> Vec<(Method, String)> {
-    let text = include_str!("../../../src/http/router.rs").replace(char::is_whitespace, "");
-    let routes = text.split(".route(\"").skip(1).flat_map(|rest| {
-        let (path, rest) = rest.split_once('"').unwrap();
-        let methods = rest.split(".route").next().unwrap();
-        let all = [
-            Method::GET,
-            Method::POST,
-            Method::PUT,
-            Method::PATCH,
-            Method::DELETE,
-        ];
-        let path = path.to_owned();
-        let named = all.into_iter().filter(move |method| {
-            let name = method.as_str().to_lowercase();
-            methods.contains(&format!(",{name}(")) || methods.contains(&format!(").{name}("))
-        });
-        named.map(move |method| (method, path.clone()))
-    });
-    routes.collect()
+    let routes = api::routes(include_str!("../../../src/http/router.rs")).into_iter();
+    let method = |name: &str| Method::try_from(name).expect("the name of a method");
+    routes.map(|(name, path)| (method(&name), path)).collect()
 }
 
 /// A route that fits nowhere is refused by the test, not by chance.
