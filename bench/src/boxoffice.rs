@@ -21,7 +21,7 @@ use tokio::{runtime::Runtime, task::JoinSet};
 use crate::{
     Result, progress,
     report::{self, Table},
-    stats::{self, Run, Samples, Tally},
+    stats::{self, Run, Tally},
 };
 
 /// As many as are inside at once and click.
@@ -73,6 +73,7 @@ async fn compare(args: &Args) -> Result<Table> {
             "min..max",
             "p50 ms",
             "p99 ms",
+            "max ms",
             "× one row",
         ],
         rows: rows.collect(),
@@ -216,26 +217,11 @@ impl Side {
     fn rows(&self) -> Vec<Vec<String>> {
         let [yardstick, ..] = &self.runs;
         let rows = REQUESTS.iter().zip(&self.runs);
-        rows.map(|(request, runs)| row(self.name, request, runs, yardstick))
-            .collect()
+        rows.map(|(request, runs)| {
+            report::compared(format!("{}, {request}", self.name), runs, yardstick)
+        })
+        .collect()
     }
-}
-
-fn row(database: &str, request: &str, runs: &[Run], yardstick: &[Run]) -> Vec<String> {
-    let of = |pick: fn(&Run) -> f64| runs.iter().map(pick).collect::<Samples>();
-    let rates = of(|run| run.per_second);
-    let pairs = runs.iter().zip(yardstick);
-    let ratios: Samples = pairs
-        .map(|(run, base)| run.per_second / base.per_second)
-        .collect();
-    vec![
-        format!("{database}, {request}"),
-        report::rate(rates.median()),
-        rates.spread(report::rate),
-        report::millis(of(|run| run.p50.as_secs_f64() * 1e3).median()),
-        report::millis(of(|run| run.p99.as_secs_f64() * 1e3).median()),
-        report::ratio(ratios.median()),
-    ]
 }
 
 async fn users(office: &BoxOffice) -> Result<Vec<UserId>> {

@@ -12,6 +12,7 @@
 
 mod boxoffice;
 mod engine;
+mod goals;
 mod http;
 mod machine;
 mod micro;
@@ -22,7 +23,7 @@ mod stats;
 use std::{error::Error, fs, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use report::{Report, Table};
+use report::{Chapter, Report};
 
 /// Whatever goes wrong ends the run with a sentence: there is nobody to act on a kind of error.
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -89,34 +90,34 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     match command {
         Command::All(args) => all(&args),
-        Command::Http(args) => show(&[http::embedded::run(&args)?]),
+        Command::Http(args) => show(&http::embedded::run(&args)?),
         Command::Redis(args) => {
             let compared = http::on_redis::run(&args)?;
-            show(&compared.tables)?;
+            show(&compared.chapter)?;
             all_measured(compared.refused)
         }
-        Command::Engine(args) => show(&[engine::run(&args)?]),
-        Command::Boxoffice(args) => show(&[boxoffice::run(&args)?]),
-        Command::Micro => show(&[micro::run()]),
+        Command::Engine(args) => show(&Chapter::of(engine::run(&args)?)),
+        Command::Boxoffice(args) => show(&Chapter::of(boxoffice::run(&args)?)),
+        Command::Micro => show(&Chapter::of(micro::run())),
         Command::Hello => http::hello::serve(),
         Command::Plain(args) => http::plain::serve(&args),
     }
 }
 
 fn all(args: &AllArgs) -> Result<()> {
-    let mut tables = vec![http::embedded::run(&args.http)?];
+    let mut found = http::embedded::run(&args.http)?;
     let on_redis = http::on_redis::run(&args.http)?;
-    tables.extend(on_redis.tables);
-    tables.push(boxoffice::run(&args.boxoffice)?);
-    tables.push(engine::run(&args.engine)?);
-    tables.push(micro::run());
-    show(&tables)?;
+    found.append(on_redis.chapter);
+    found.append(Chapter::of(boxoffice::run(&args.boxoffice)?));
+    found.append(Chapter::of(engine::run(&args.engine)?));
+    found.append(Chapter::of(micro::run()));
+    show(&found)?;
 
     let report = Report {
         command: &args.command,
         commit: &args.commit,
         machine: machine::facts(&std::env::temp_dir()),
-        tables: &tables,
+        chapter: &found,
     };
     fs::write(&args.out, report.to_markdown())?;
     println!("\nwritten to {}", args.out.display());
@@ -132,9 +133,12 @@ fn all_measured(refused: Option<String>) -> Result<()> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every command ends with a result")]
-fn show(tables: &[Table]) -> Result<()> {
-    for table in tables {
+fn show(found: &Chapter) -> Result<()> {
+    for table in &found.tables {
         println!("\n{}", table.to_text());
+    }
+    if !found.goals.is_empty() {
+        println!("\n{}", goals::table(&found.goals).to_text());
     }
     Ok(())
 }

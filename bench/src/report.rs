@@ -1,6 +1,33 @@
 //! Tables, for the terminal and as Markdown.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, iter};
+
+use crate::{
+    goals::{self, Goal},
+    stats::{Run, Samples},
+};
+
+/// What one part of a run found out.
+#[derive(Debug, Default)]
+pub(crate) struct Chapter {
+    pub(crate) tables: Vec<Table>,
+    /// What the product is held to and this part has measured.
+    pub(crate) goals: Vec<Goal>,
+}
+
+impl Chapter {
+    pub(crate) fn of(table: Table) -> Self {
+        Self {
+            tables: vec![table],
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn append(&mut self, mut later: Self) {
+        self.tables.append(&mut later.tables);
+        self.goals.append(&mut later.goals);
+    }
+}
 
 /// One table with a title and the sentences that it cannot be read without.
 #[derive(Debug, Clone)]
@@ -76,7 +103,7 @@ pub(crate) struct Report<'a> {
     pub(crate) command: &'a str,
     pub(crate) commit: &'a str,
     pub(crate) machine: Vec<(&'static str, String)>,
-    pub(crate) tables: &'a [Table],
+    pub(crate) chapter: &'a Chapter,
 }
 
 impl Report<'_> {
@@ -93,12 +120,32 @@ impl Report<'_> {
             writeln!(text, "- {name}: {value}").expect("a string takes every write");
         }
         writeln!(text, "- commit: {}", self.commit).expect("a string takes every write");
-        for table in self.tables {
+        let goals = goals::table(&self.chapter.goals);
+        for table in iter::once(&goals).chain(&self.chapter.tables) {
             text += "\n";
             text += &table.to_markdown();
         }
         text
     }
+}
+
+/// What came of the repetitions of something: rate, spread, waits, and its rate beside that of a yardstick.
+pub(crate) fn compared(name: String, runs: &[Run], yardstick: &[Run]) -> Vec<String> {
+    let of = |pick: fn(&Run) -> f64| runs.iter().map(pick).collect::<Samples>();
+    let rates = of(|run| run.per_second);
+    let pairs = runs.iter().zip(yardstick);
+    let ratios: Samples = pairs
+        .map(|(run, base)| run.per_second / base.per_second)
+        .collect();
+    vec![
+        name,
+        rate(rates.median()),
+        rates.spread(rate),
+        millis(of(|run| run.p50.as_secs_f64() * 1e3).median()),
+        millis(of(|run| run.p99.as_secs_f64() * 1e3).median()),
+        millis(of(|run| run.max.as_secs_f64() * 1e3).median()),
+        ratio(ratios.median()),
+    ]
 }
 
 /// `84,210`
@@ -116,6 +163,17 @@ pub(crate) fn rate(per_second: f64) -> String {
 
 pub(crate) fn millis(value: f64) -> String {
     format!("{value:.2}")
+}
+
+/// Three digits that matter: `0.87`, `5.13`, `130`, `1,204`.
+pub(crate) fn short(value: f64) -> String {
+    if value.abs() < 10.0 {
+        format!("{value:.2}")
+    } else if value.abs() < 100.0 {
+        format!("{value:.1}")
+    } else {
+        rate(value)
+    }
 }
 
 pub(crate) fn ratio(value: f64) -> String {

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::{
     Result, progress,
     report::{self, Table},
-    stats::{self, Run, Samples, Tally},
+    stats::{self, Run, Tally},
 };
 
 #[derive(Debug, clap::Args)]
@@ -80,7 +80,11 @@ pub(crate) fn run(args: &Args) -> Result<Table> {
         }
         let yardstick = &runs[0];
         for ((name, _), runs) in ENGINES.iter().zip(&runs) {
-            rows.push(row(callers, name, runs, yardstick));
+            rows.push(report::compared(
+                format!("{callers}, {name}"),
+                runs,
+                yardstick,
+            ));
         }
     }
     Ok(Table {
@@ -100,24 +104,6 @@ pub(crate) fn run(args: &Args) -> Result<Table> {
         ],
         rows,
     })
-}
-
-fn row(callers: usize, name: &str, runs: &[Run], yardstick: &[Run]) -> Vec<String> {
-    let of = |pick: fn(&Run) -> f64| runs.iter().map(pick).collect::<Samples>();
-    let rates = of(|run| run.per_second);
-    let pairs = runs.iter().zip(yardstick);
-    let ratios: Samples = pairs
-        .map(|(run, base)| run.per_second / base.per_second)
-        .collect();
-    vec![
-        format!("{callers}, {name}"),
-        report::rate(rates.median()),
-        rates.spread(report::rate),
-        report::millis(of(|run| run.p50.as_secs_f64() * 1e3).median()),
-        report::millis(of(|run| run.p99.as_secs_f64() * 1e3).median()),
-        report::millis(of(|run| run.max.as_secs_f64() * 1e3).median()),
-        report::ratio(ratios.median()),
-    ]
 }
 
 fn measure(open: Open, callers: usize, length: Duration) -> Result<Run> {

@@ -1,9 +1,14 @@
 //! The product with its own store, beside a bare axum server.
 
 use super::{Args, Load, OwnServer, figures, product::Product, requests, turns::Turns};
-use crate::{Result, progress, report::Table};
+use crate::{
+    Result,
+    goals::{Bound, Goal},
+    progress,
+    report::Chapter,
+};
 
-pub(crate) fn run(args: &Args) -> Result<Table> {
+pub(crate) fn run(args: &Args) -> Result<Chapter> {
     progress::phase("servers");
     let turns = Turns::new(args)?;
     let hello = OwnServer::start(&["hello"])?;
@@ -11,7 +16,10 @@ pub(crate) fn run(args: &Args) -> Result<Table> {
     progress::step("both answer");
 
     match measure(&turns, &hello, &product) {
-        Ok(loads) => Ok(figures::table(args, &loads)),
+        Ok(loads) => Ok(Chapter {
+            tables: vec![figures::table(args, &loads)],
+            goals: goals(&loads),
+        }),
         Err(error) => Err(format!("{error}\n{}", product.last_words()).into()),
     }
 }
@@ -23,6 +31,20 @@ fn measure(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Ve
     progress::phase("requests over HTTP");
     turns.measure(&mut loads)?;
     Ok(loads)
+}
+
+fn goals(loads: &[Load]) -> Vec<Goal> {
+    let [hello, status, join, _] = loads else {
+        return Vec::new();
+    };
+    let goal = |what, bound, load: &Load| {
+        let ratios = load.figures.ratios(&hello.figures);
+        Goal::new(what, Bound::AtLeast(bound), "× hello", &ratios)
+    };
+    vec![
+        goal("status", 0.90, status),
+        goal("durable join, embedded", 0.55, join),
+    ]
 }
 
 /// The yardstick is the first.

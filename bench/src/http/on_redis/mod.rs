@@ -9,13 +9,13 @@ mod tick;
 use servers::Servers;
 
 use super::{Args, Load, requests, turns::Turns};
-use crate::{Result, progress, report::Table};
+use crate::{Result, progress, report::Chapter};
 
 /// How the comparison ended.
 #[derive(Debug)]
 pub(crate) struct Compared {
-    pub(crate) tables: Vec<Table>,
-    /// Why the product is missing from them, where it is. The rest is worth reading all the same.
+    pub(crate) chapter: Chapter,
+    /// Why the product is missing from it, where it is. The rest is worth reading all the same.
     pub(crate) refused: Option<String>,
 }
 
@@ -26,14 +26,14 @@ pub(crate) fn run(args: &Args) -> Result<Compared> {
     progress::step("all answer");
 
     let measured = measure(&turns, &servers);
-    let tables = measured.map_err(|error| format!("{error}\n{}", servers.last_words()))?;
+    let chapter = measured.map_err(|error| format!("{error}\n{}", servers.last_words()))?;
     Ok(Compared {
-        tables,
+        chapter,
         refused: servers.product.err(),
     })
 }
 
-fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Table>> {
+fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Chapter> {
     progress::phase("filling and warming up");
     let mut loads = loads(turns, servers)?;
     turns.warm_up(&mut loads)?;
@@ -41,11 +41,14 @@ fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Table>> {
     turns.measure(&mut loads)?;
     progress::phase("ticks, on Redis");
     let ticks = tick::measure(turns, servers)?;
-    Ok(vec![
-        tables::requests(turns.args, &loads, servers),
-        tables::beside(&loads),
-        tick::table(turns.args, &ticks),
-    ])
+    Ok(Chapter {
+        tables: vec![
+            tables::requests(turns.args, &loads, servers),
+            tables::beside(&loads),
+            tick::table(turns.args, &ticks),
+        ],
+        goals: tick::goals(&ticks),
+    })
 }
 
 /// The yardstick is the first; then come those of the plain design, then ours. [`tables`] relies on it.

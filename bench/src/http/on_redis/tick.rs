@@ -13,7 +13,9 @@ use super::{
     Servers,
 };
 use crate::{
-    Result, progress,
+    Result,
+    goals::{Bound, Goal},
+    progress,
     report::{self, Table},
     stats::Samples,
 };
@@ -52,6 +54,14 @@ impl Ticks {
             millis: Vec::new(),
             blocked_millis: Vec::new(),
         }
+    }
+
+    fn millis(&self) -> Samples {
+        self.millis.iter().copied().collect()
+    }
+
+    fn blocked(&self) -> Samples {
+        self.blocked_millis.iter().copied().collect()
     }
 }
 
@@ -166,9 +176,19 @@ pub(crate) fn table(args: &Args, ways: &[Ticks]) -> Table {
     }
 }
 
+pub(crate) fn goals(ways: &[Ticks]) -> Vec<Goal> {
+    let Some(ours) = ways.iter().find(|ticks| matches!(ticks.way, Way::Ropeline)) else {
+        return Vec::new();
+    };
+    let goal = |what, bound, samples| Goal::new(what, Bound::AtMost(bound), "ms", samples);
+    vec![
+        goal("tick of 3,333 on Redis, in all", 12.0, &ours.millis()),
+        goal("the same, Redis at a stretch", 5.0, &ours.blocked()),
+    ]
+}
+
 fn row(ticks: &Ticks) -> Vec<String> {
-    let millis: Samples = ticks.millis.iter().copied().collect();
-    let blocked: Samples = ticks.blocked_millis.iter().copied().collect();
+    let (millis, blocked) = (ticks.millis(), ticks.blocked());
     vec![
         ticks.name.to_owned(),
         format!("{:.0}", millis.median()),
