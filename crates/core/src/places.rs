@@ -64,7 +64,7 @@ impl Places {
 
     /// The visitor's place.
     pub(crate) fn ordinal_of(&self, visitor: &str) -> Option<Ordinal> {
-        let hash = self.hasher.hash_one(visitor);
+        let hash = self.hasher.hash_one(visitor.as_bytes());
         let same = |ordinal: &Ordinal| self.bytes_at(*ordinal) == Some(visitor.as_bytes());
         self.index[shard(hash)].find(hash, same).copied()
     }
@@ -97,11 +97,12 @@ impl Places {
             .entry(chunk)
             .or_insert_with(Chunk::empty)
             .put(slot, visitor.as_str());
-        let hash = self.hasher.hash_one(visitor.as_str());
+        let hash = self.hasher.hash_one(visitor.as_str().as_bytes());
         let (chunks, hasher) = (&self.chunks, &self.hasher);
         let rehash = |ordinal: &Ordinal| {
             let (chunk, slot) = split(*ordinal);
-            hasher.hash_one(chunks[&chunk].name(slot).expect("an indexed place is live"))
+            let name = chunks[&chunk].bytes(slot);
+            hasher.hash_one(name.expect("an indexed place is live"))
         };
         self.index[shard(hash)].insert_unique(hash, ordinal, rehash);
         self.len += 1;
@@ -109,7 +110,7 @@ impl Places {
 
     /// Ends a place; says whether it was live.
     pub(crate) fn remove(&mut self, ordinal: Ordinal) -> bool {
-        let Some(visitor) = self.visitor_at(ordinal) else {
+        let Some(visitor) = self.bytes_at(ordinal) else {
             return false;
         };
         let hash = self.hasher.hash_one(visitor);

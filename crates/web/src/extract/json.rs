@@ -107,7 +107,16 @@ fn is_json(headers: &HeaderMap) -> bool {
     media_type.trim().eq_ignore_ascii_case("application/json")
 }
 
+/// To know the path of what is wrong costs more than all the rest, so it is found only once something is.
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    match object(&mut json) {
+        Ok(value) if json.end().is_ok() => Ok(value),
+        _ => parse_tracked(text),
+    }
+}
+
+fn parse_tracked<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let mut json = serde_json::Deserializer::from_str(text);
     let mut track = serde_path_to_error::Track::new();
     let value = object(serde_path_to_error::Deserializer::new(
