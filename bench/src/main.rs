@@ -52,7 +52,11 @@ enum Command {
     Micro,
     /// The bare axum server; `http` starts it as a child process.
     #[command(hide = true)]
-    Hello,
+    Hello {
+        /// How much of a server there is.
+        #[arg(value_enum, default_value = "hello")]
+        kind: http::hello::Kind,
+    },
     /// The plain design; `redis` starts it as a child process.
     #[command(hide = true)]
     Plain(http::plain::Args),
@@ -99,7 +103,7 @@ fn run(command: Command) -> Result<()> {
         Command::Engine(args) => show(&Chapter::of(engine::run(&args)?)),
         Command::Boxoffice(args) => show(&Chapter::of(boxoffice::run(&args)?)),
         Command::Micro => show(&Chapter::of(micro::run())),
-        Command::Hello => http::hello::serve(),
+        Command::Hello { kind } => http::hello::serve(kind),
         Command::Plain(args) => http::plain::serve(&args),
     }
 }

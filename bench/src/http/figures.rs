@@ -113,7 +113,7 @@ pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
         note: format!(
             "{} connections, kept alive, each with one request on the way; {} repetitions of {} s, taken in\n\
              slices of {} ms in turn. `hello` is a bare axum server with a router, a path parameter and a JSON\n\
-             answer. Status is asked with the tokens of {} waiting visitors, the gate with those of {} inside;\n\
+             answer; below it what axum and hyper do with an answer of the same bytes that is made once. Status is asked with the tokens of {} waiting visitors, the gate with those of {} inside;\n\
              every join is a new visitor, synced to disk before its answer. CPU is the server's for one request;\n\
              the load generator takes another {:.1} µs.",
             args.connections,
