@@ -71,6 +71,10 @@ impl Figures {
         self.runs.iter().map(pick).collect()
     }
 
+    pub(crate) fn per_second(&self) -> Samples {
+        self.of(|run| run.per_second)
+    }
+
     pub(crate) fn generator_micros(&self) -> f64 {
         median(&self.generator_micros)
     }
@@ -131,7 +135,7 @@ pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
 
 pub(crate) fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
     let figures = &load.figures;
-    let rates = figures.of(|run| run.per_second);
+    let rates = figures.per_second();
     let ratios = figures.ratios(yardstick);
     vec![
         load.name.to_owned(),

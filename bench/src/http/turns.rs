@@ -110,9 +110,10 @@ impl<'a> Turns<'a> {
         Ok(repetitions)
     }
 
-    fn slice(&self, load: &Load, length: Duration) -> Result<Tally> {
+    pub(crate) fn slice(&self, load: &Load, length: Duration) -> Result<Tally> {
         let address = load.server.address;
-        let asked = load::run(address, &load.requests, self.args.connections, length);
+        let connections = load.connections.unwrap_or(self.args.connections);
+        let asked = load::run(address, &load.requests, connections, length);
         asked.map_err(|error| format!("{}: {error}", load.name).into())
     }
 }
