@@ -40,8 +40,16 @@ struct Known {
     what: What,
     name: &'static str,
     figure: Figure,
-    /// What is said where it is worse here.
-    because: &'static str,
+    made_of: MadeOf,
+}
+
+/// What an opponent consists of, which may be the reason why it is weaker here.
+#[derive(Clone, Copy)]
+enum MadeOf {
+    /// Redis and its own client, with no code of ours.
+    RedisAlone,
+    /// Our code and Redis.
+    OursAndRedis,
 }
 
 enum Figure {
@@ -56,67 +64,67 @@ const KNOWN: [Known; 9] = [
         what: What::Join,
         name: "join, counter",
         figure: Figure::TimesHello(0.31, 0.31),
-        because: ON_REDIS,
+        made_of: MadeOf::OursAndRedis,
     },
     Known {
         what: What::JoinByKeysFew,
         name: "join, `KEYS`, 200 inside",
         figure: Figure::PerSecond(3_600.0),
-        because: ON_REDIS,
+        made_of: MadeOf::OursAndRedis,
     },
     Known {
         what: What::JoinByKeysMany,
         name: "join, `KEYS`, 3,333 inside",
         figure: Figure::PerSecond(639.0),
-        because: ON_REDIS,
+        made_of: MadeOf::OursAndRedis,
     },
     Known {
         what: What::Status,
         name: "status, `EXISTS` then `ZRANK`",
         figure: Figure::TimesHello(0.50, 0.61),
-        because: ON_REDIS,
+        made_of: MadeOf::OursAndRedis,
     },
     Known {
         what: What::TickOneByOne,
         name: "tick of 3,333, one by one",
         figure: Figure::Millis(647.0),
-        because: "it is 6,666 round trips between two processes, and waking one costs more here",
+        made_of: MadeOf::OursAndRedis,
     },
     Known {
         what: What::TickPipelined,
         name: "tick of 3,333, pipelined",
         figure: Figure::Millis(17.0),
-        because: "it is asked for over HTTP here, and the log of Redis is on a disk that others share",
+        made_of: MadeOf::OursAndRedis,
     },
     Known {
         what: What::Rank,
         name: "`redis-benchmark`, `ZRANK`",
         figure: Figure::PerSecond(341_000.0),
-        because: ALONE,
+        made_of: MadeOf::RedisAlone,
     },
     Known {
         what: What::Add,
         name: "`redis-benchmark`, `ZADD`",
         figure: Figure::PerSecond(209_000.0),
-        because: ALONE,
+        made_of: MadeOf::RedisAlone,
     },
     Known {
         what: What::Script,
         name: "`redis-benchmark`, join script",
         figure: Figure::PerSecond(85_000.0),
-        because: ALONE,
+        made_of: MadeOf::RedisAlone,
     },
 ];
-
-const ON_REDIS: &str = "it is Redis that takes longer here; see the lines of `redis-benchmark`";
-const ALONE: &str = "it is Redis and its own client alone, with no code of ours: this machine runs them so much slower than it runs hello";
 
 pub(crate) fn table(found: &[Found]) -> Table {
     let of = |what| found.iter().find(|found| found.what == what);
     let hello = of(What::Hello).map_or(HELLO, |found| found.figure);
+    let strength_of = |known: &Known| Some(known.strength(of(known.what)?.figure, hello));
+    let redis = KNOWN.iter().filter(|known| known.what == What::Rank);
+    let redis = redis.filter_map(strength_of).next().unwrap_or(1.0);
     let rows = KNOWN.iter().filter_map(|known| {
         let found = of(known.what)?;
-        Some(known.row(found.figure, hello))
+        Some(known.row(found.figure, hello, redis))
     });
     Table {
         title: "The opponents beside what was measured beforehand".to_owned(),
@@ -142,35 +150,54 @@ pub(crate) fn table(found: &[Found]) -> Table {
 }
 
 impl Known {
-    fn row(&self, here: f64, hello: f64) -> Vec<String> {
+    fn row(&self, here: f64, hello: f64, redis: f64) -> Vec<String> {
         let (low, high) = self.figure.beside_hello();
-        let beside = match self.figure {
-            Figure::Millis(_) => 1e3 / here / hello,
-            Figure::TimesHello(..) | Figure::PerSecond(_) => here / hello,
-        };
-        let strength = strength(beside, low, high);
         let shown = match self.figure {
             Figure::Millis(_) => format!("{here:.0} ms"),
             _ => format!("{}/s", report::rate(here)),
         };
+        let strength = self.strength(here, hello);
         vec![
             self.name.to_owned(),
             self.figure.to_string(),
             shown,
             range(low, high),
-            tiny(beside),
+            tiny(self.beside(here, hello)),
             report::ratio(strength),
-            self.verdict(strength),
+            self.verdict(strength, redis),
         ]
     }
 
-    fn verdict(&self, strength: f64) -> String {
+    fn beside(&self, here: f64, hello: f64) -> f64 {
+        match self.figure {
+            Figure::Millis(_) => 1e3 / here / hello,
+            Figure::TimesHello(..) | Figure::PerSecond(_) => here / hello,
+        }
+    }
+
+    /// Against the nearer end of what was measured there; one in between is as strong.
+    fn strength(&self, here: f64, hello: f64) -> f64 {
+        let (low, high) = self.figure.beside_hello();
+        let here = self.beside(here, hello);
+        here / here.clamp(low, high)
+    }
+
+    /// `redis` is how strong Redis itself is here.
+    fn verdict(&self, strength: f64, redis: f64) -> String {
         if strength > 1.0 + TOLERATED {
-            "stronger".to_owned()
-        } else if strength < 1.0 - TOLERATED {
-            format!("weaker: {}", self.because)
-        } else {
-            "the same".to_owned()
+            return "stronger".to_owned();
+        } else if strength >= 1.0 - TOLERATED {
+            return "the same".to_owned();
+        }
+        match self.made_of {
+            MadeOf::RedisAlone => {
+                "weaker: Redis and its own client alone, so it is the machine".to_owned()
+            }
+            MadeOf::OursAndRedis if strength >= redis * (1.0 - TOLERATED) => {
+                let redis = report::ratio(redis);
+                format!("weaker: it waits for Redis, which is at {redis} of what it was there")
+            }
+            MadeOf::OursAndRedis => "weaker, and no reason is known".to_owned(),
         }
     }
 }
@@ -193,17 +220,6 @@ impl std::fmt::Display for Figure {
             Self::PerSecond(rate) => write!(f, "{}/s", report::rate(rate)),
             Self::Millis(millis) => write!(f, "{millis:.0} ms"),
         }
-    }
-}
-
-/// Against the nearer end of what was measured there; one in between is as strong.
-fn strength(here: f64, low: f64, high: f64) -> f64 {
-    if here > high {
-        here / high
-    } else if here < low {
-        here / low
-    } else {
-        1.0
     }
 }
 
@@ -238,10 +254,25 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_redis_is_a_reason_and_nothing_else_is() {
+        let weak = Found::new(What::JoinByKeysMany, 320.0);
+        let hello = Found::new(What::Hello, 95_000.0);
+        let verdict = |found: &[Found]| table(found).rows[0].last().cloned();
+        let slow = [hello, weak, Found::new(What::Rank, 170_000.0)];
+        let told = "weaker: it waits for Redis, which is at 0.50 of what it was there";
+        assert_eq!(verdict(&slow).as_deref(), Some(told));
+        let fast = [hello, weak, Found::new(What::Rank, 341_000.0)];
+        assert_eq!(
+            verdict(&fast).as_deref(),
+            Some("weaker, and no reason is known")
+        );
+    }
+
+    #[test]
     fn machines_are_compared_by_hello() {
         assert_eq!(verdict(What::Rank, 341_000.0, 95_000.0), "the same");
         assert_eq!(verdict(What::Rank, 341_000.0, 60_000.0), "stronger");
-        assert!(verdict(What::Rank, 170_500.0, 95_000.0).starts_with("weaker: "));
+        assert!(verdict(What::Rank, 170_500.0, 95_000.0).starts_with("weaker"));
         assert_eq!(verdict(What::Rank, 170_500.0, 47_500.0), "the same");
     }
 
@@ -249,13 +280,13 @@ mod tests {
     fn a_tick_is_the_stronger_the_shorter_it_is() {
         assert_eq!(verdict(What::TickPipelined, 17.0, 95_000.0), "the same");
         assert_eq!(verdict(What::TickPipelined, 8.0, 95_000.0), "stronger");
-        assert!(verdict(What::TickPipelined, 30.0, 95_000.0).starts_with("weaker: "));
+        assert!(verdict(What::TickPipelined, 30.0, 95_000.0).starts_with("weaker"));
     }
 
     #[test]
     fn between_two_figures_nothing_is_stronger_or_weaker() {
         assert_eq!(verdict(What::Status, 55_000.0, 100_000.0), "the same");
         assert_eq!(verdict(What::Status, 74_000.0, 100_000.0), "stronger");
-        assert!(verdict(What::Status, 39_000.0, 100_000.0).starts_with("weaker: "));
+        assert!(verdict(What::Status, 39_000.0, 100_000.0).starts_with("weaker"));
     }
 }
