@@ -120,8 +120,8 @@ pub(crate) fn table(found: &[Found]) -> Table {
     let of = |what| found.iter().find(|found| found.what == what);
     let hello = of(What::Hello).map_or(HELLO, |found| found.figure);
     let strength_of = |known: &Known| Some(known.strength(of(known.what)?.figure, hello));
-    let redis = KNOWN.iter().filter(|known| known.what == What::Rank);
-    let redis = redis.filter_map(strength_of).next().unwrap_or(1.0);
+    let mut redis = KNOWN.iter().filter(|known| known.what == What::Rank);
+    let redis = redis.find_map(strength_of).unwrap_or(1.0);
     let rows = KNOWN.iter().filter_map(|known| {
         let found = of(known.what)?;
         Some(known.row(found.figure, hello, redis))
