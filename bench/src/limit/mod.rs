@@ -111,15 +111,21 @@ impl Limit {
     }
 
     fn table(&self) -> Table {
+        let script = self.script.median();
+        let beside = |samples: &Samples| samples.median() / script;
         let rows = [
-            ("`ZRANK` in the line", &self.rank),
-            ("`ZADD`", &self.add),
-            ("join script, one visitor per call", &self.script),
-            ("the store of Ropeline, joins without HTTP", &self.store),
+            ("`ZRANK` in the line", &self.rank, beside(&self.rank)),
+            ("`ZADD`", &self.add, beside(&self.add)),
+            ("join script, one visitor per call", &self.script, 1.0),
+            (
+                "the store of Ropeline, joins without HTTP",
+                &self.store,
+                self.ratio.median(),
+            ),
         ];
-        let row = |(what, samples): (&str, &Samples)| {
-            let ratio = report::ratio(samples.median() / self.script.median());
+        let row = |(what, samples, ratio): (&str, &Samples, f64)| {
             let rate = report::rate(samples.median());
+            let ratio = report::ratio(ratio);
             vec![what.to_owned(), rate, samples.spread(report::rate), ratio]
         };
         Table {
