@@ -10,10 +10,13 @@
     reason = "a stopwatch reads the clock, and a command line tool prints"
 )]
 
+mod beforehand;
 mod boxoffice;
 mod engine;
+mod filled;
 mod goals;
 mod http;
+mod limit;
 mod machine;
 mod micro;
 mod progress;
@@ -42,8 +45,10 @@ enum Command {
     All(AllArgs),
     /// The server beside a bare axum one: status, durable join, gate check.
     Http(http::Args),
-    /// The server on Redis beside the plain design on Redis: join, status, gate check, tick.
+    /// The server on Redis beside the plain designs and the Redis limit: join, status, gate check, tick.
     Redis(http::Args),
+    /// The Redis limit alone, and the store without HTTP.
+    Limit(http::Args),
     /// The storage engines under durable joins, without HTTP.
     Engine(engine::Args),
     /// The box office: reservations and payments on both databases, without HTTP.
@@ -52,7 +57,11 @@ enum Command {
     Micro,
     /// The bare axum server; `http` starts it as a child process.
     #[command(hide = true)]
-    Hello,
+    Hello {
+        /// How much of a server there is.
+        #[arg(value_enum, default_value = "hello")]
+        kind: http::hello::Kind,
+    },
     /// The plain design; `redis` starts it as a child process.
     #[command(hide = true)]
     Plain(http::plain::Args),
@@ -92,22 +101,23 @@ fn run(command: Command) -> Result<()> {
         Command::All(args) => all(&args),
         Command::Http(args) => show(&http::embedded::run(&args)?),
         Command::Redis(args) => {
-            let compared = http::on_redis::run(&args)?;
-            show(&compared.chapter)?;
-            all_measured(compared.refused)
+            let (chapter, refused) = on_redis(&args)?;
+            show(&chapter)?;
+            all_measured(refused)
         }
+        Command::Limit(args) => show(&limit::run(args.limit())?.chapter()),
         Command::Engine(args) => show(&Chapter::of(engine::run(&args)?)),
         Command::Boxoffice(args) => show(&Chapter::of(boxoffice::run(&args)?)),
         Command::Micro => show(&Chapter::of(micro::run())),
-        Command::Hello => http::hello::serve(),
+        Command::Hello { kind } => http::hello::serve(kind),
         Command::Plain(args) => http::plain::serve(&args),
     }
 }
 
 fn all(args: &AllArgs) -> Result<()> {
     let mut found = http::embedded::run(&args.http)?;
-    let on_redis = http::on_redis::run(&args.http)?;
-    found.append(on_redis.chapter);
+    let (on_redis, refused) = on_redis(&args.http)?;
+    found.append(on_redis);
     found.append(Chapter::of(boxoffice::run(&args.boxoffice)?));
     found.append(Chapter::of(engine::run(&args.engine)?));
     found.append(Chapter::of(micro::run()));
@@ -121,7 +131,19 @@ fn all(args: &AllArgs) -> Result<()> {
     };
     fs::write(&args.out, report.to_markdown())?;
     println!("\nwritten to {}", args.out.display());
-    all_measured(on_redis.refused)
+    all_measured(refused)
+}
+
+/// All that is measured on Redis, and why the product is missing from it, where it is.
+fn on_redis(args: &http::Args) -> Result<(Chapter, Option<String>)> {
+    let compared = http::on_redis::run(args)?;
+    let limit = limit::run(args.limit())?;
+    let mut found = compared.found;
+    found.extend(limit.found());
+    let mut chapter = compared.chapter;
+    chapter.append(limit.chapter());
+    chapter.append(Chapter::of(beforehand::table(&found)));
+    Ok((chapter, compared.refused))
 }
 
 /// A report with a hole is written, and is a failure.

@@ -52,6 +52,14 @@ impl Drop for OwnServer {
 
 /// Serves until standard input is closed, so it never outlives the benchmark that started it.
 pub(crate) async fn serve(router: Router) -> Result<()> {
+    serve_by(|listener| async move { Ok(axum::serve(listener, router).await?) }).await
+}
+
+/// As [`serve`], with a loop of one's own that takes connections.
+pub(crate) async fn serve_by<Taken>(take: impl FnOnce(TcpListener) -> Taken) -> Result<()>
+where
+    Taken: Future<Output = Result<()>>,
+{
     let (closed, until_closed) = oneshot::channel();
     thread::spawn(move || {
         io::copy(&mut io::stdin(), &mut io::sink()).ok();
@@ -61,7 +69,7 @@ pub(crate) async fn serve(router: Router) -> Result<()> {
     println!("{}", listener.local_addr()?);
     io::stdout().flush()?;
     tokio::select! {
-        served = axum::serve(listener, router) => Ok(served?),
+        served = take(listener) => served,
         _ = until_closed => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, str};
 
+use memchr::memmem;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -10,7 +11,7 @@ use tokio::{
 use crate::Result;
 
 /// No answer that is measured comes near.
-const ANSWER_BYTES_MAX: usize = 16 * 1024;
+pub(super) const ANSWER_BYTES_MAX: usize = 16 * 1024;
 
 /// A connection that is kept alive.
 #[derive(Debug)]
@@ -29,8 +30,7 @@ impl Client {
         })
     }
 
-    /// Returns the body of the answer. Anything but 2xx is an error: refusals are cheap and would
-    /// make a broken run look like a fast one.
+    /// Returns the body of the answer, which must be a success.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<&[u8]> {
         self.stream.write_all(request).await?;
         let mut filled = 0;
@@ -40,14 +40,8 @@ impl Client {
                 return Err("the server closed the connection, or the answer is too long".into());
             }
             filled += read;
-            if let Some(head) = Head::parse(&self.buffer[..filled])?
-                && filled >= head.len + head.body_len
-            {
-                let body = &self.buffer[head.len..head.len + head.body_len];
-                return match head.status {
-                    200..300 => Ok(body),
-                    status => Err(refusal(status, request, body).into()),
-                };
+            if let Some(head) = Head::of_complete(&self.buffer[..filled])? {
+                return head.body(&self.buffer, request);
             }
         }
     }
@@ -73,16 +67,31 @@ fn refusal(status: u16, request: &[u8], body: &[u8]) -> String {
 
 /// What must be known to find the end of an answer.
 #[derive(Debug, PartialEq, Eq)]
-struct Head {
+pub(super) struct Head {
     status: u16,
     len: usize,
     body_len: usize,
 }
 
 impl Head {
+    /// `None` as long as a part of the answer is missing.
+    pub(super) fn of_complete(received: &[u8]) -> Result<Option<Self>> {
+        let head = Self::parse(received)?;
+        Ok(head.filter(|head| received.len() >= head.len + head.body_len))
+    }
+
+    /// Anything but 2xx is an error: refusals are cheap and would make a broken run look like a fast one.
+    pub(super) fn body<'a>(&self, answer: &'a [u8], request: &[u8]) -> Result<&'a [u8]> {
+        let body = &answer[self.len..self.len + self.body_len];
+        match self.status {
+            200..300 => Ok(body),
+            status => Err(refusal(status, request, body).into()),
+        }
+    }
+
     /// `None` as long as the empty line is missing.
     fn parse(answer: &[u8]) -> Result<Option<Self>> {
-        let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+        let Some(end) = memmem::find(answer, b"\r\n\r\n") else {
             return Ok(None);
         };
         let mut lines = answer[..end].split(|&byte| byte == b'\n');

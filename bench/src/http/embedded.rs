@@ -11,11 +11,11 @@ use crate::{
 pub(crate) fn run(args: &Args) -> Result<Chapter> {
     progress::phase("servers");
     let turns = Turns::new(args)?;
-    let hello = OwnServer::start(&["hello"])?;
+    let yardsticks = Yardsticks::start()?;
     let product = Product::start(&args.product, "embedded", turns.runtime())?;
-    progress::step("both answer");
+    progress::step("all answer");
 
-    match measure(&turns, &hello, &product) {
+    match measure(&turns, &yardsticks, &product) {
         Ok(loads) => Ok(Chapter {
             tables: vec![figures::table(args, &loads)],
             goals: goals(&loads),
@@ -24,9 +24,26 @@ pub(crate) fn run(args: &Args) -> Result<Chapter> {
     }
 }
 
-fn measure(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Vec<Load>> {
+/// What the machine can do over HTTP, from the most of a server to the least.
+struct Yardsticks {
+    hello: OwnServer,
+    axum: OwnServer,
+    hyper: OwnServer,
+}
+
+impl Yardsticks {
+    fn start() -> Result<Self> {
+        Ok(Self {
+            hello: OwnServer::start(&["hello"])?,
+            axum: OwnServer::start(&["hello", "axum"])?,
+            hyper: OwnServer::start(&["hello", "hyper"])?,
+        })
+    }
+}
+
+fn measure(turns: &Turns<'_>, yardsticks: &Yardsticks, product: &Product) -> Result<Vec<Load>> {
     progress::phase("filling and warming up");
-    let mut loads = loads(turns, hello, product)?;
+    let mut loads = loads(turns, yardsticks, product)?;
     turns.warm_up(&mut loads)?;
     progress::phase("requests over HTTP");
     turns.measure(&mut loads)?;
@@ -34,7 +51,7 @@ fn measure(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Ve
 }
 
 fn goals(loads: &[Load]) -> Vec<Goal> {
-    let [hello, status, join, _] = loads else {
+    let [hello, _, _, status, join, _] = loads else {
         return Vec::new();
     };
     let goal = |what, bound, load: &Load| {
@@ -48,7 +65,7 @@ fn goals(loads: &[Load]) -> Vec<Goal> {
 }
 
 /// The yardstick is the first.
-fn loads(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Vec<Load>> {
+fn loads(turns: &Turns<'_>, yardsticks: &Yardsticks, product: &Product) -> Result<Vec<Load>> {
     let target = product.target();
     let waiting = turns.fill(target.address, "main", "bench-waiting", turns.args.waiting)?;
     let inside = turns.fill(target.address, "inside", "bench-inside", turns.args.inside)?;
@@ -56,7 +73,17 @@ fn loads(turns: &Turns<'_>, hello: &OwnServer, product: &Product) -> Result<Vec<
     let joins = requests::joins("main", "bench-joining");
     let verify = requests::with_tokens("/api/v1/queue/verify?room=inside", &inside);
     Ok(vec![
-        Load::hello(hello),
+        Load::hello(&yardsticks.hello),
+        Load::new(
+            "bare axum, fixed body",
+            yardsticks.axum.target(),
+            requests::hello(),
+        ),
+        Load::new(
+            "bare hyper, fixed body",
+            yardsticks.hyper.target(),
+            requests::hello(),
+        ),
         Load::new("status", target, status),
         Load::new("durable join", target, joins),
         Load::new("gate check", target, verify),

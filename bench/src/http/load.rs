@@ -1,61 +1,48 @@
-//! The load generator: a closed loop over connections that are kept alive.
+//! The load generator: closed loops over connections that are kept alive.
+//!
+//! One thread waits for all connections at once and does nothing but send and receive, since what the generator
+//! takes of the machine the servers do not have: a dear one makes all of them look alike.
 
 use std::{
+    io::{ErrorKind, Read as _, Write as _},
     net::SocketAddr,
     ops::Range,
     time::{Duration, Instant},
 };
 
-use tokio::task::JoinSet;
+use mio::{Events, Interest, Poll, Token, net::TcpStream};
 
-use super::{client::Client, requests::Requests};
+use super::{
+    client::{ANSWER_BYTES_MAX, Head},
+    requests::Requests,
+};
 use crate::{
     Result,
     stats::{self, Tally},
 };
 
+/// Whoever does not answer by then never will. `KEYS` on a busy machine takes its time.
+const ANSWER_WITHIN: Duration = Duration::from_secs(120);
+
 /// Every connection sends its next request as soon as it has the answer to the last.
-pub(crate) async fn run(
+pub(crate) fn run(
     address: SocketAddr,
     requests: &Requests,
     connections: usize,
     length: Duration,
 ) -> Result<Tally> {
-    let clients = connect(address, connections).await?;
+    let mut crowd = Crowd::connect(address, connections)?;
     let started = Instant::now();
-    let mut tasks = JoinSet::new();
-    for client in clients {
-        tasks.spawn(ask_until(
-            client,
-            requests.clone(),
-            started,
-            started + length,
-        ));
-    }
-    let mut waits = Vec::new();
-    while let Some(done) = tasks.join_next().await {
-        waits.append(&mut done??);
-    }
-    let elapsed = started.elapsed();
-    Ok(Tally { waits, elapsed })
-}
-
-async fn ask_until(
-    mut client: Client,
-    mut requests: Requests,
-    started: Instant,
-    end: Instant,
-) -> Result<Vec<u32>> {
-    let mut waits = Vec::with_capacity(64 * 1024);
-    let mut asked_at = started;
-    while asked_at < end {
-        client.ask(requests.draw()).await?;
-        // One look at the clock per request: the end of one wait is the start of the next.
-        let answered_at = Instant::now();
-        waits.push(stats::micros(answered_at - asked_at));
-        asked_at = answered_at;
-    }
-    Ok(waits)
+    let mut asking = Asking {
+        requests: requests.clone(),
+        end: started + length,
+        waits: Vec::with_capacity(64 * 1024),
+    };
+    crowd.talk(&mut asking, started)?;
+    Ok(Tally {
+        waits: asking.waits,
+        elapsed: started.elapsed(),
+    })
 }
 
 /// Sends joins as fast as their answers come, and keeps the token of every so many.
@@ -69,48 +56,165 @@ pub(crate) struct Filler {
 
 impl Filler {
     /// The joins with these numbers, spread over the connections.
-    pub(crate) async fn fill(&self, numbers: Range<u64>) -> Result<Vec<String>> {
-        let clients = connect(self.address, self.connections).await?;
-        let mut tasks = JoinSet::new();
-        for (first, client) in (numbers.start..).zip(clients) {
-            let numbers = (first..numbers.end).step_by(self.connections);
-            tasks.spawn(join_all(
-                client,
-                self.joins.clone(),
-                numbers,
-                self.keep_every,
-            ));
-        }
-        let mut tokens = Vec::new();
-        while let Some(done) = tasks.join_next().await {
-            tokens.append(&mut done??);
-        }
-        Ok(tokens)
+    pub(crate) fn fill(&self, numbers: Range<u64>) -> Result<Vec<String>> {
+        let mut joining = Joining {
+            joins: self.joins.clone(),
+            numbers,
+            keep_every: self.keep_every,
+            answers: 0,
+            tokens: Vec::new(),
+        };
+        let mut crowd = Crowd::connect(self.address, self.connections)?;
+        crowd.talk(&mut joining, Instant::now())?;
+        Ok(joining.tokens)
     }
 }
 
-async fn join_all(
-    mut client: Client,
-    mut joins: Requests,
-    numbers: impl Iterator<Item = u64>,
+/// What a crowd asks, and what becomes of the answers.
+trait Talk {
+    /// `None` when there is nothing more to ask.
+    fn ask(&mut self, now: Instant) -> Option<&[u8]>;
+
+    fn hear(&mut self, body: &[u8], wait: Duration) -> Result<()>;
+}
+
+struct Asking {
+    requests: Requests,
+    end: Instant,
+    waits: Vec<u32>,
+}
+
+impl Talk for Asking {
+    fn ask(&mut self, now: Instant) -> Option<&[u8]> {
+        (now < self.end).then(|| self.requests.draw())
+    }
+
+    fn hear(&mut self, _: &[u8], wait: Duration) -> Result<()> {
+        self.waits.push(stats::micros(wait));
+        Ok(())
+    }
+}
+
+struct Joining {
+    joins: Requests,
+    numbers: Range<u64>,
     keep_every: u64,
-) -> Result<Vec<String>> {
-    let mut tokens = Vec::new();
-    for number in numbers {
-        let place = client.ask(joins.nth(number)).await?;
-        if number % keep_every == 0 {
-            tokens.push(token(place)?);
-        }
-    }
-    Ok(tokens)
+    answers: u64,
+    tokens: Vec<String>,
 }
 
-async fn connect(address: SocketAddr, connections: usize) -> Result<Vec<Client>> {
-    let mut clients = Vec::with_capacity(connections);
-    for _ in 0..connections {
-        clients.push(Client::connect(address).await?);
+impl Talk for Joining {
+    fn ask(&mut self, _: Instant) -> Option<&[u8]> {
+        let number = self.numbers.next()?;
+        Some(self.joins.nth(number))
     }
-    Ok(clients)
+
+    fn hear(&mut self, body: &[u8], _: Duration) -> Result<()> {
+        if self.answers.is_multiple_of(self.keep_every) {
+            self.tokens.push(token(body)?);
+        }
+        self.answers += 1;
+        Ok(())
+    }
+}
+
+/// Connections that are waited for together.
+struct Crowd {
+    poll: Poll,
+    connections: Vec<Connection>,
+}
+
+struct Connection {
+    stream: TcpStream,
+    buffer: Box<[u8]>,
+    filled: usize,
+    asked_at: Instant,
+}
+
+impl Crowd {
+    fn connect(address: SocketAddr, count: usize) -> Result<Self> {
+        let poll = Poll::new()?;
+        let mut connections = Vec::with_capacity(count);
+        for number in 0..count {
+            // Waiting until it is connected is simplest before it is registered.
+            let stream = std::net::TcpStream::connect(address)?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let mut stream = TcpStream::from_std(stream);
+            let registry = poll.registry();
+            registry.register(&mut stream, Token(number), Interest::READABLE)?;
+            connections.push(Connection {
+                stream,
+                buffer: vec![0; ANSWER_BYTES_MAX].into(),
+                filled: 0,
+                asked_at: Instant::now(),
+            });
+        }
+        Ok(Self { poll, connections })
+    }
+
+    /// Until there is nothing more to ask and all is answered.
+    fn talk(&mut self, talk: &mut impl Talk, started: Instant) -> Result<()> {
+        let mut talking = 0;
+        for connection in &mut self.connections {
+            talking += usize::from(connection.ask(talk, started)?);
+        }
+        let mut events = Events::with_capacity(self.connections.len());
+        while talking > 0 {
+            self.wait(&mut events)?;
+            for event in &events {
+                let connection = &mut self.connections[event.token().0];
+                if connection.receive(talk)? && !connection.ask(talk, connection.asked_at)? {
+                    talking -= 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, events: &mut Events) -> Result<()> {
+        match self.poll.poll(events, Some(ANSWER_WITHIN)) {
+            Ok(()) if events.is_empty() => Err("no answer comes any more".into()),
+            Err(error) if error.kind() != ErrorKind::Interrupted => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Connection {
+    /// Says whether there was something to ask.
+    fn ask(&mut self, talk: &mut impl Talk, now: Instant) -> Result<bool> {
+        let Some(request) = talk.ask(now) else {
+            return Ok(false);
+        };
+        // The answer to the last is here, so nothing else is on its way and the buffers of the system are empty.
+        self.stream.write_all(request)?;
+        self.asked_at = now;
+        Ok(true)
+    }
+
+    /// Says whether the answer is complete. The end of one wait is the start of the next: one look at the clock per
+    /// request.
+    fn receive(&mut self, talk: &mut impl Talk) -> Result<bool> {
+        // Less than there is room for means that there is no more: no second read is needed to learn of it.
+        match self.stream.read(&mut self.buffer[self.filled..]) {
+            Ok(0) => {
+                return Err("the server closed the connection, or the answer is too long".into());
+            }
+            Ok(read) => self.filled += read,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        let Some(head) = Head::of_complete(&self.buffer[..self.filled])? else {
+            return Ok(false);
+        };
+        let answered_at = Instant::now();
+        let body = head.body(&self.buffer, b"a request of the load")?;
+        talk.hear(body, answered_at - self.asked_at)?;
+        self.filled = 0;
+        self.asked_at = answered_at;
+        Ok(true)
+    }
 }
 
 /// A token has no character that JSON would escape.

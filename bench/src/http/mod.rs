@@ -21,6 +21,8 @@ use child::OwnServer;
 use figures::Figures;
 use requests::Requests;
 
+use crate::{limit, stats::Samples};
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The release build of `ropeline`.
@@ -43,12 +45,30 @@ pub(crate) struct Args {
     connections: usize,
 }
 
+impl Args {
+    /// How often each way of letting in is measured.
+    fn ticks(&self) -> u64 {
+        u64::try_from(self.rounds).unwrap_or(u64::MAX)
+    }
+
+    /// As much for the Redis limit as for everything else.
+    pub(crate) fn limit(&self) -> limit::Size {
+        limit::Size {
+            waiting: self.waiting,
+            rounds: self.rounds,
+            seconds: self.seconds,
+        }
+    }
+}
+
 /// Requests of one kind to one server.
 #[derive(Debug)]
 struct Load {
     name: &'static str,
     server: Target,
     requests: Requests,
+    /// Where it is not as many as for the others.
+    connections: Option<usize>,
     figures: Figures,
 }
 
@@ -85,8 +105,26 @@ impl Load {
             name,
             server,
             requests,
+            connections: None,
             figures: Figures::default(),
         }
+    }
+
+    fn over(self, connections: usize) -> Self {
+        Self {
+            connections: Some(connections),
+            ..self
+        }
+    }
+
+    fn named<'a>(loads: &'a [Self], name: &str) -> Option<&'a Self> {
+        loads.iter().find(|load| load.name == name)
+    }
+
+    /// How many times as fast one is as the other, if both were measured.
+    fn ratios(loads: &[Self], ours: &str, theirs: &str) -> Option<Samples> {
+        let (ours, theirs) = (Self::named(loads, ours)?, Self::named(loads, theirs)?);
+        Some(ours.figures.ratios(&theirs.figures))
     }
 
     /// What every table begins with.

@@ -31,9 +31,19 @@ impl Product {
     /// Starts the server on an empty data directory and waits until it takes joins. The store is what
     /// `--store` takes.
     pub(crate) fn start(binary: &Path, store: &str, runtime: &Runtime) -> Result<Self> {
+        Self::start_with(binary, store, "", runtime)
+    }
+
+    /// As [`Product::start`], with lines of settings before those of the rooms.
+    pub(crate) fn start_with(
+        binary: &Path,
+        store: &str,
+        settings: &str,
+        runtime: &Runtime,
+    ) -> Result<Self> {
         let directory = TempDir::new()?;
         let config = directory.path().join("ropeline.toml");
-        fs::write(&config, ROOMS)?;
+        fs::write(&config, format!("{settings}{ROOMS}"))?;
         let log = File::create(log_path(&directory))?;
         let address = free_address()?;
         let child = Command::new(binary)

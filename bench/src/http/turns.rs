@@ -61,7 +61,7 @@ impl<'a> Turns<'a> {
         progress::begin(&format!("{count} join `{room}`"));
         for part in 0..PARTS {
             let numbers = count * part / PARTS..count * (part + 1) / PARTS;
-            tokens.append(&mut self.runtime.block_on(filler.fill(numbers))?);
+            tokens.append(&mut filler.fill(numbers)?);
             progress::part(&format!("{}%", (part + 1) * 100 / PARTS));
         }
         progress::end();
@@ -110,9 +110,10 @@ impl<'a> Turns<'a> {
         Ok(repetitions)
     }
 
-    fn slice(&self, load: &Load, length: Duration) -> Result<Tally> {
+    pub(crate) fn slice(&self, load: &Load, length: Duration) -> Result<Tally> {
         let address = load.server.address;
-        let asking = load::run(address, &load.requests, self.args.connections, length);
-        self.runtime.block_on(asking)
+        let connections = load.connections.unwrap_or(self.args.connections);
+        let asked = load::run(address, &load.requests, connections, length);
+        asked.map_err(|error| format!("{}: {error}", load.name).into())
     }
 }

@@ -2,19 +2,34 @@
 //!
 //! Each side has a Redis of its own with the same settings, so that neither pays for what the other wrote.
 
+mod calls;
+mod goals;
+mod names;
+mod opponents;
+mod replicated;
 mod servers;
 mod tables;
 mod tick;
 
-use servers::Servers;
+use servers::{Ours, Servers};
 
 use super::{Args, Load, requests, turns::Turns};
-use crate::{Result, progress, report::Chapter};
+use crate::{
+    Result,
+    beforehand::{Found, What},
+    filled, progress,
+    report::Chapter,
+};
+
+/// How many connections ask a design that takes milliseconds for an answer: more would only wait, for minutes.
+const SLOW_CONNECTIONS: usize = 4;
 
 /// How the comparison ended.
 #[derive(Debug)]
 pub(crate) struct Compared {
     pub(crate) chapter: Chapter,
+    /// What is known of the opponents from elsewhere.
+    pub(crate) found: Vec<Found>,
     /// Why the product is missing from it, where it is. The rest is worth reading all the same.
     pub(crate) refused: Option<String>,
 }
@@ -26,71 +41,126 @@ pub(crate) fn run(args: &Args) -> Result<Compared> {
     progress::step("all answer");
 
     let measured = measure(&turns, &servers);
-    let chapter = measured.map_err(|error| format!("{error}\n{}", servers.last_words()))?;
+    let (chapter, found) =
+        measured.map_err(|error| format!("{error}\n{}", servers.last_words()))?;
     Ok(Compared {
         chapter,
-        refused: servers.product.err(),
+        found,
+        refused: servers.ours.err(),
     })
 }
 
-fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Chapter> {
+fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<(Chapter, Vec<Found>)> {
     progress::phase("filling and warming up");
     let mut loads = loads(turns, servers)?;
     turns.warm_up(&mut loads)?;
     progress::phase("requests over HTTP, on Redis");
     turns.measure(&mut loads)?;
-    progress::phase("ticks, on Redis");
-    let ticks = tick::measure(turns, servers)?;
-    Ok(Chapter {
+    let mut chapter = Chapter {
         tables: vec![
             tables::requests(turns.args, &loads, servers),
             tables::beside(&loads),
-            tick::table(turns.args, &ticks),
         ],
-        goals: tick::goals(&ticks),
+        goals: goals::of(&loads),
+    };
+    let queue = servers
+        .ours
+        .as_ref()
+        .ok()
+        .map(|ours| tick::fill(turns, ours));
+    let queue = queue.transpose()?;
+    if let (Ok(ours), Some(tokens)) = (&servers.ours, &queue) {
+        progress::phase("calls of the store while visitors poll");
+        chapter.append(calls::measure(turns, ours, tokens)?);
+    }
+    progress::phase("ticks, on Redis");
+    let ticks = tick::measure(turns, servers)?;
+    chapter.append(tick::chapter(turns.args, &ticks));
+    let found = of_the_loads(&loads).chain(tick::found(&ticks)).collect();
+    Ok((chapter, found))
+}
+
+fn of_the_loads(loads: &[Load]) -> impl Iterator<Item = Found> {
+    let known = [
+        (What::Hello, names::HELLO),
+        (What::Join, names::PLAIN_JOIN),
+        (What::JoinByKeysFew, names::KEYS_FEW),
+        (What::JoinByKeysMany, names::KEYS_MANY),
+        (What::Status, names::PLAIN_STATUS),
+    ];
+    known.into_iter().filter_map(|(what, name)| {
+        let load = Load::named(loads, name)?;
+        Some(Found::new(what, load.figures.per_second().median()))
     })
 }
 
-/// The yardstick is the first; then come those of the plain design, then ours. [`tables`] relies on it.
+/// The yardstick is the first.
 fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
     let mut loads = vec![Load::hello(&servers.hello)];
     loads.extend(of_the_plain_design(turns, servers)?);
-    if servers.product.is_ok() {
-        loads.extend(of_the_product(turns, servers)?);
+    loads.extend(of_the_list_and_the_table(servers));
+    if let Ok(ours) = &servers.ours {
+        loads.extend(of_the_product(turns, ours)?);
     }
     Ok(loads)
 }
 
 fn of_the_plain_design(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
-    let plain = servers.plain();
+    let plain = servers.opponents.plain();
     // Those who come first get in without waiting, and all others wait.
     let inside = turns.fill(plain.address, "plain", "bench-inside", turns.args.inside)?;
     let waiting = turns.fill(plain.address, "plain", "bench-waiting", turns.args.waiting)?;
     let joins = || requests::joins("plain", "bench-joining");
-    let [few, many] = servers.counting_keys();
+    let [few, many] = servers.opponents.counting_keys();
     Ok(vec![
-        Load::new("plain: join, `ZCARD`", plain, joins()),
-        Load::new("plain: join, `KEYS`, 200 inside", few, joins()),
-        Load::new("plain: join, `KEYS`, 3333 inside", many, joins()),
-        Load::new("plain: status", plain, status(&waiting)),
-        Load::new("plain: gate check", plain, verify(&inside)),
+        Load::new(names::PLAIN_JOIN, plain, joins()),
+        Load::new(names::KEYS_FEW, few, joins()),
+        Load::new(names::KEYS_MANY, many, joins()),
+        Load::new(names::PLAIN_STATUS, plain, status(&waiting)),
+        Load::new(names::PLAIN_GATE, plain, verify(&inside)),
     ])
 }
 
-fn of_the_product(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
-    let target = servers.on_redis()?;
-    let waiting = turns.fill(target.address, "main", "bench-waiting", turns.args.waiting)?;
-    let inside = turns.fill(target.address, "inside", "bench-inside", turns.args.inside)?;
-    let joins = requests::joins("main", "bench-joining");
+fn of_the_list_and_the_table(servers: &Servers) -> [Load; 4] {
+    let waiting: Vec<_> = (0..opponents::WAITING).map(filled::visitor).collect();
+    let joins = || requests::joins("plain", "bench-joining");
+    let (list, table) = (servers.opponents.list(), servers.opponents.table());
+    [
+        Load::new(names::LIST_JOIN, list, joins()).over(SLOW_CONNECTIONS),
+        Load::new(names::LIST_STATUS, list, scattered(&waiting)).over(SLOW_CONNECTIONS),
+        Load::new(names::TABLE_JOIN, table, joins()),
+        Load::new(names::TABLE_STATUS, table, scattered(&waiting)),
+    ]
+}
+
+fn of_the_product(turns: &Turns<'_>, ours: &Ours) -> Result<Vec<Load>> {
+    let (target, replicated) = (ours.target(), ours.replicated.target());
+    let fill =
+        |target: super::Target, room, group, count| turns.fill(target.address, room, group, count);
+    let waiting = fill(target, "main", "bench-waiting", turns.args.waiting)?;
+    let inside = fill(target, "inside", "bench-inside", turns.args.inside)?;
+    fill(replicated, "main", "bench-waiting", turns.args.waiting)?;
+    let joins = || requests::joins("main", "bench-joining");
     Ok(vec![
-        Load::new("Ropeline: join", target, joins),
-        Load::new("Ropeline: status", target, status(&waiting)),
-        Load::new("Ropeline: gate check", target, verify(&inside)),
+        Load::new(names::JOIN, target, joins()),
+        Load::new(names::JOIN_REPLICATED, replicated, joins()),
+        Load::new(names::STATUS, target, status(&waiting)),
+        Load::new(names::GATE, target, verify(&inside)),
     ])
 }
 
 fn status(tokens: &[String]) -> requests::Requests {
     requests::with_tokens("/api/v1/queue/status", tokens)
+}
+
+/// From all over the line: those who ask first are not those who came first, where the place decides what it costs.
+fn scattered(tokens: &[String]) -> requests::Requests {
+    const STEP: usize = 7_919;
+    let all = 0..tokens.len();
+    let scattered: Vec<_> = all
+        .map(|index| tokens[index * STEP % tokens.len()].clone())
+        .collect();
+    status(&scattered)
 }
 
 fn verify(tokens: &[String]) -> requests::Requests {

@@ -2,17 +2,42 @@
 
 use super::{
     super::{Args, Load, figures, turns::SLICE},
-    Servers,
+    SLOW_CONNECTIONS, Servers, names,
+    opponents::WAITING,
 };
 use crate::report::{self, Table};
 
-/// Of ours, and of the plain design's, by their places among the loads.
-const PAIRS: [(usize, usize, &str); 5] = [
-    (6, 1, "join, beside one that counts by `ZCARD`"),
-    (6, 2, "join, beside one that counts by `KEYS`, 200 inside"),
-    (6, 3, "join, beside one that counts by `KEYS`, 3333 inside"),
-    (7, 4, "status"),
-    (8, 5, "gate check"),
+/// Of ours, and of theirs.
+const PAIRS: [(&str, &str, &str); 9] = [
+    (
+        names::JOIN,
+        names::PLAIN_JOIN,
+        "join, beside one that counts by `ZCARD`",
+    ),
+    (
+        names::JOIN,
+        names::KEYS_FEW,
+        "join, beside one that counts by `KEYS`, 200 inside",
+    ),
+    (
+        names::JOIN,
+        names::KEYS_MANY,
+        "join, beside one that counts by `KEYS`, 3333 inside",
+    ),
+    (
+        names::JOIN,
+        names::LIST_JOIN,
+        "join, beside a list that is scanned",
+    ),
+    (names::JOIN, names::TABLE_JOIN, "join, beside a table"),
+    (names::STATUS, names::PLAIN_STATUS, "status"),
+    (
+        names::STATUS,
+        names::LIST_STATUS,
+        "status, beside a list that is scanned",
+    ),
+    (names::STATUS, names::TABLE_STATUS, "status, beside a table"),
+    (names::GATE, names::PLAIN_GATE, "gate check"),
 ];
 
 pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table {
@@ -20,7 +45,7 @@ pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table 
     let mut columns = figures::COLUMNS.to_vec();
     columns.insert(columns.len() - 1, "Redis µs");
     let mut rows: Vec<_> = loads.iter().map(|load| row(load, &loads[0])).collect();
-    if servers.product.is_err() {
+    if servers.ours.is_err() {
         let mut missing = vec!["–".to_owned(); columns.len()];
         missing[..2].clone_from_slice(&["Ropeline".to_owned(), "refuses the store".to_owned()]);
         rows.push(missing);
@@ -29,10 +54,15 @@ pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table 
         title: "Requests over HTTP, on Redis".to_owned(),
         note: format!(
             "As above, {} repetitions of {} s in slices of {} ms, each side on a Redis of its own with the log synced\n\
-             every second. `plain` is what the seeds' teams wrote (`bench/src/http/plain`): an axum service that sends one\n\
-             command after the other over one connection. Its join counts those inside, then `ZADD NX` and\n\
-             `ZRANK`; its status is `EXISTS`, then `ZRANK`; its gate is `EXISTS`, then `EXPIRE`. It signs nothing, and its\n\
-             answers are short. {} wait, {} are inside. Redis µs is what Redis takes beside the server; the load\n\
+             every second; that alone is not durable, since a crash of the machine loses the last second. `plain` is what\n\
+             the seeds' teams wrote (`bench/src/http/plain`): an axum service that sends one command after the other over\n\
+             one connection. Its join counts those inside, then `ZADD NX` and `ZRANK`; its status is `EXISTS`, then\n\
+             `ZRANK`; its gate is `EXISTS`, then `EXPIRE`. It signs nothing, and its answers are an eighth as long as ours\n\
+             and hello's, as the seeds' are: both spare it work, which is kinder to it than to us. `list` reads the whole\n\
+             list for a place in it, over {SLOW_CONNECTIONS} connections. `table` is PostgreSQL as it comes, over a pool of 10 as Spring has, with\n\
+             an index for each of its questions; it syncs each join to disk. {WAITING} wait in the list and in the table,\n\
+             {} in the others, {} are inside. `replica has it` is a second Redis that must have a join before it is\n\
+             answered (`durability = \"strict\"`, by `WAIT 1`). Redis µs is what Redis takes beside the server; the load\n\
              generator takes another {:.1} µs.",
             args.rounds,
             args.seconds,
@@ -59,7 +89,7 @@ fn row(load: &Load, hello: &Load) -> Vec<String> {
 pub(crate) fn beside(loads: &[Load]) -> Table {
     let rows = PAIRS.map(|(ours, theirs, what)| ratio(loads, ours, theirs, what));
     Table {
-        title: "Ropeline on Redis beside the plain design".to_owned(),
+        title: "Ropeline on Redis beside the plain designs".to_owned(),
         note: "Requests per second, each repetition against the same one of the plain design."
             .to_owned(),
         columns: vec!["request", "× plain", "min..max"],
@@ -67,14 +97,13 @@ pub(crate) fn beside(loads: &[Load]) -> Table {
     }
 }
 
-fn ratio(loads: &[Load], ours: usize, theirs: usize, what: &str) -> Vec<String> {
-    let Some(load) = loads.get(ours) else {
+fn ratio(loads: &[Load], ours: &str, theirs: &str, what: &str) -> Vec<String> {
+    let Some(ratios) = Load::ratios(loads, ours, theirs) else {
         return vec![what.to_owned(), "not measured".to_owned(), "–".to_owned()];
     };
-    let ratios = load.figures.ratios(&loads[theirs].figures);
     vec![
         what.to_owned(),
-        report::ratio(ratios.median()),
-        ratios.spread(report::ratio),
+        report::short(ratios.median()),
+        ratios.spread(report::short),
     ]
 }

@@ -10,18 +10,21 @@ use ropeline_testing::TestRedis;
 
 use super::{
     super::{Args, client, requests, turns::Turns},
-    Servers,
+    Ours, Servers,
 };
 use crate::{
     Result,
+    beforehand::{Found, What},
     goals::{Bound, Goal},
     progress,
-    report::{self, Table},
+    report::{self, Chapter, Table},
     stats::Samples,
 };
 
 /// How many seed 000 lets in per tick.
 const TICK: u64 = 3_333;
+/// How many the plain ways let in together, each once.
+pub(crate) const ADMITTED_PLAINLY: u64 = 3 * TICK;
 /// Calls that take less are of no interest.
 const SLOW_MICROS: u64 = 100;
 /// Between two looks at whether everybody is in.
@@ -65,19 +68,25 @@ impl Ticks {
     }
 }
 
-/// All ways in turn, once per repetition, each with newcomers.
+/// A line so long that as many as were asked for still wait behind the last tick; and tokens of those in it.
+pub(crate) fn fill(turns: &Turns<'_>, ours: &Ours) -> Result<Vec<String>> {
+    let waiting = turns.args.waiting + TICK * turns.args.ticks();
+    turns.fill(ours.target().address, "tick", "bench-tick", waiting)
+}
+
+/// All ways in turn, once per repetition.
 pub(crate) fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Ticks>> {
     let mut ways = vec![
         Ticks::new("plain: one by one", Way::Plain("onebyone")),
         Ticks::new("plain: pipelined", Way::Plain("pipelined")),
+        Ticks::new("plain: pipelined, `SADD` and `EXPIRE`", Way::Plain("sets")),
     ];
-    if servers.product.is_ok() {
+    if servers.ours.is_ok() {
         ways.push(Ticks::new("Ropeline", Way::Ropeline));
     }
-    for round in 0..turns.args.rounds {
-        for (index, ticks) in ways.iter_mut().enumerate() {
-            let group = format!("tick-{round}-{index}");
-            let (took, blocked) = once(turns, servers, ticks.way, &group)?;
+    for _ in 0..turns.args.rounds {
+        for ticks in &mut ways {
+            let (took, blocked) = once(turns, servers, ticks.way)?;
             progress::step(&format!("{}: {} ms", ticks.name, report::millis(took)));
             ticks.millis.push(took);
             ticks.blocked_millis.push(blocked);
@@ -86,21 +95,34 @@ pub(crate) fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Ticks>
     Ok(ways)
 }
 
-fn once(turns: &Turns<'_>, servers: &Servers, way: Way, group: &str) -> Result<(f64, f64)> {
-    let (address, redis) = match way {
-        Way::Plain(_) => (servers.ticking().address, &servers.plain_redis),
-        Way::Ropeline => (servers.on_redis()?.address, &servers.redis),
-    };
-    turns.fill(address, "tick", group, TICK)?;
+fn once(turns: &Turns<'_>, servers: &Servers, way: Way) -> Result<(f64, f64)> {
     let runtime = turns.runtime();
-    runtime.block_on(watch_slow_calls(redis))?;
-    let started = Instant::now();
     match way {
-        Way::Plain(manner) => runtime.block_on(tick_plainly(address, manner))?,
-        Way::Ropeline => runtime.block_on(admit(servers, address))?,
+        Way::Plain(manner) => {
+            let address = servers.opponents.ticking().address;
+            let tick = async || {
+                let started = Instant::now();
+                tick_plainly(address, manner).await?;
+                Ok(millis_since(started))
+            };
+            runtime.block_on(watched(&servers.opponents.redis, tick))
+        }
+        Way::Ropeline => {
+            let ours = servers.ours.as_ref().map_err(Clone::clone)?;
+            runtime.block_on(watched(&ours.redis, async || admit(ours).await))
+        }
     }
-    let took = started.elapsed().as_secs_f64() * 1e3;
-    Ok((took, runtime.block_on(longest_call(redis))?))
+}
+
+/// How long a tick took, and how long Redis did nothing else meanwhile.
+async fn watched(redis: &TestRedis, tick: impl AsyncFnOnce() -> Result<f64>) -> Result<(f64, f64)> {
+    watch_slow_calls(redis).await?;
+    let took = tick().await?;
+    Ok((took, longest_call(redis).await?))
+}
+
+fn millis_since(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e3
 }
 
 async fn tick_plainly(address: SocketAddr, manner: &str) -> Result<()> {
@@ -114,26 +136,30 @@ async fn tick_plainly(address: SocketAddr, manner: &str) -> Result<()> {
 }
 
 /// An operator's word is a tick at a time of our choosing: the same settling, on top of the same line.
-async fn admit(servers: &Servers, address: SocketAddr) -> Result<()> {
-    let product = servers.product.as_ref().map_err(Clone::clone)?;
-    let authorization = format!("Authorization: Bearer {}\r\n", product.admin_key()?);
-    let order = format!("{{\"count\":{TICK}}}");
+async fn admit(ours: &Ours) -> Result<f64> {
+    let address = ours.target().address;
+    let authorization = format!("Authorization: Bearer {}\r\n", ours.product.admin_key()?);
     let path = "/api/v1/admin/rooms/tick";
-    client::once(
-        address,
-        &requests::post(&format!("{path}/admit"), &authorization, &order),
-    )
-    .await?;
     let look = requests::get(path, &authorization);
-    let deadline = Instant::now() + END_WITHIN;
-    while Instant::now() < deadline {
-        let room = client::once(address, &look).await?;
-        if String::from_utf8_lossy(&room).contains("\"waiting\":0,") {
-            return Ok(());
+    let left = waiting(&client::once(address, &look).await?)?.saturating_sub(TICK);
+    let count = format!("{{\"count\":{TICK}}}");
+    let order = requests::post(&format!("{path}/admit"), &authorization, &count);
+    let started = Instant::now();
+    client::once(address, &order).await?;
+    while started.elapsed() < END_WITHIN {
+        if waiting(&client::once(address, &look).await?)? <= left {
+            return Ok(millis_since(started));
         }
         tokio::time::sleep(LOOK).await;
     }
     Err(format!("{TICK} were not let in within {END_WITHIN:?}").into())
+}
+
+/// How many wait in the room that an operator looks at.
+fn waiting(room: &[u8]) -> Result<u64> {
+    let room: serde_json::Value = serde_json::from_slice(room)?;
+    let waiting = room["waiting"].as_u64();
+    waiting.ok_or_else(|| format!("a room without a number of those who wait: {room}").into())
 }
 
 async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
@@ -161,29 +187,52 @@ async fn longest_call(redis: &TestRedis) -> RedisResult<f64> {
     Ok(f64::from(micros.max().unwrap_or(0)) / 1e3)
 }
 
-pub(crate) fn table(args: &Args, ways: &[Ticks]) -> Table {
+/// What is known from elsewhere.
+pub(crate) fn found(ways: &[Ticks]) -> impl Iterator<Item = Found> {
+    let known = [(0, What::TickOneByOne), (2, What::TickPipelined)];
+    let found = known.map(|(index, what)| Found::new(what, ways[index].millis().median()));
+    found.into_iter()
+}
+
+pub(crate) fn chapter(args: &Args, ways: &[Ticks]) -> Chapter {
+    Chapter {
+        tables: vec![table(args, ways)],
+        goals: goals(ways),
+    }
+}
+
+fn table(args: &Args, ways: &[Ticks]) -> Table {
     Table {
         title: format!("A tick of {TICK}, on Redis"),
         note: format!(
-            "How long it takes to let in {TICK} of those who wait, {} times each: `ZPOPMIN`, then `SETEX` and `ZADD` for each,\n\
-             in a round trip of its own (seeds 002 and 003) or in one pipeline (seed 000); and Ropeline from an operator's\n\
-             `admit` until nobody waits, seen from outside. The longest call is how long Redis does nothing else; \n\
+            "How long it takes to let in {TICK} from the head of a line in which {} more wait, {} times each: `ZPOPMIN`, then\n\
+             `SETEX` and `ZADD` for each in a round trip of its own (seeds 002 and 003) or in one pipeline; or `SADD` and\n\
+             `EXPIRE` for each in one pipeline (seed 000), which keeps no count of those inside; and Ropeline, presence on, from\n\
+             an operator's `admit` until all are in, seen from outside. The longest call is how long Redis does nothing else;\n\
              calls below {SLOW_MICROS} µs are not looked at.",
-            args.rounds
+            args.waiting, args.rounds
         ),
         columns: vec!["way", "ms", "min..max", "longest call ms", "min..max"],
         rows: ways.iter().map(row).collect(),
     }
 }
 
-pub(crate) fn goals(ways: &[Ticks]) -> Vec<Goal> {
-    let Some(ours) = ways.iter().find(|ticks| matches!(ticks.way, Way::Ropeline)) else {
+fn goals(ways: &[Ticks]) -> Vec<Goal> {
+    let [_, _, sets, ours] = ways else {
         return Vec::new();
     };
-    let goal = |what, bound, samples| Goal::new(what, Bound::AtMost(bound), "ms", samples);
+    let goal = |what, bound, unit, samples| Goal::new(what, Bound::AtMost(bound), unit, samples);
+    let pairs = ours.millis.iter().zip(&sets.millis);
+    let beside: Samples = pairs.map(|(ours, sets)| ours / sets).collect();
     vec![
-        goal("tick of 3,333 on Redis, in all", 12.0, &ours.millis()),
-        goal("the same, Redis at a stretch", 5.0, &ours.blocked()),
+        goal("tick of 3,333 on Redis, in all", 12.0, "ms", &ours.millis()),
+        goal("the same, Redis at a stretch", 5.0, "ms", &ours.blocked()),
+        goal(
+            "the same, beside pipelined `SADD` and `EXPIRE`",
+            1.0,
+            "× its time",
+            &beside,
+        ),
     ]
 }
 

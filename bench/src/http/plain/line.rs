@@ -1,14 +1,15 @@
-//! The commands of the seeds, each beside the seed that it is from.
+//! A sorted set in Redis: the commands of the seeds, each beside the seed that it is from.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::ValueEnum;
 use redis::{
     Client, RedisResult,
     aio::{ConnectionManager, ConnectionManagerConfig},
     cmd, pipe,
 };
 use serde::Deserialize;
+
+use super::api::{Answer, Design, Entered};
 
 /// Everybody who waits, by the time of their coming (000: `waiting`, 002, 003: `wait-token`, 004).
 const WAITING: &str = "waiting";
@@ -22,12 +23,16 @@ const PASS_SECONDS: u64 = 2 * 60 * 60;
 /// As patient as the client of most seeds, Lettuce, is by default. The `redis` crate would give up after
 /// half a second, which is sooner than `KEYS` is done on a busy machine.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
-/// How often the scheduler runs (000, 002, 004).
-const EVERY: Duration = Duration::from_secs(10);
+
+/// A connection as most seeds have it: one for all requests, which comes back.
+pub(super) async fn connect(url: &str) -> RedisResult<ConnectionManager> {
+    let config = ConnectionManagerConfig::new().set_response_timeout(Some(ANSWER_MAX));
+    ConnectionManager::new_with_config(Client::open(url)?, config).await
+}
 
 /// How a join finds out how many are inside.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Counting {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Counting {
     /// `ZCARD` of the active set that 003 keeps beside the keys: O(1).
     Card,
     /// `KEYS active:*`, `findQueueCnt(ACTIVE_KEY_PREFIX)` in 000 and "O(n)" in 004: every key there is.
@@ -37,57 +42,66 @@ pub(crate) enum Counting {
 /// How a tick moves people inside.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Manner {
+pub(super) enum Manner {
     /// A round trip for each command, as the `forEach` of 002.
     OneByOne,
-    /// All at once, as the `executePipelined` of 000.
+    /// All at once, as the `executePipelined` of 000, with the key and the counter of 003.
     Pipelined,
-}
-
-/// Where a visitor is.
-#[derive(Debug)]
-pub(crate) enum Entered {
-    Inside,
-    Waits { rank: u64, seconds: u64 },
+    /// The very commands of 000: `SADD` and `EXPIRE` of a set for each, all at once. Nothing counts those inside.
+    Sets,
 }
 
 /// A line in Redis. Clones share the connection.
 #[derive(Clone)]
-pub(crate) struct Line {
+pub(super) struct Line {
     redis: ConnectionManager,
     entry_limit: u64,
     counting: Counting,
 }
 
+impl Design for Line {
+    /// `checkToken` of 000 with the user id of 003 as the member: count, then enter or wait. Between the
+    /// count and the entry others count too, so more than the limit may get in: nothing here is atomic.
+    async fn join(&self, user: &str) -> Answer<Entered> {
+        if self.count().await? < self.entry_limit {
+            self.activate(user).await?;
+            return Ok(Entered::Inside);
+        }
+        self.line_up(user).await?;
+        let rank = self.rank(user).await?.unwrap_or(0);
+        Ok(Entered::waits(rank, self.entry_limit))
+    }
+
+    /// Active first, then waiting, else nothing: 004.
+    async fn find(&self, user: &str) -> Answer<Option<Entered>> {
+        if self.is_active(user).await? {
+            return Ok(Some(Entered::Inside));
+        }
+        let rank = self.rank(user).await?;
+        Ok(rank.map(|rank| Entered::waits(rank, self.entry_limit)))
+    }
+
+    async fn admit(&self, count: usize) -> Answer<()> {
+        self.tick(count, Manner::OneByOne).await?;
+        Ok(())
+    }
+}
+
 impl Line {
-    pub(crate) async fn open(url: &str, entry_limit: u64, counting: Counting) -> RedisResult<Self> {
-        let config = ConnectionManagerConfig::new().set_response_timeout(Some(ANSWER_MAX));
-        let redis = ConnectionManager::new_with_config(Client::open(url)?, config).await?;
+    pub(super) async fn open(url: &str, entry_limit: u64, counting: Counting) -> RedisResult<Self> {
         Ok(Self {
-            redis,
+            redis: connect(url).await?,
             entry_limit,
             counting,
         })
     }
 
-    /// `checkToken` of 000 with the user id of 003 as the member: count, then enter or wait. Between the
-    /// count and the entry others count too, so more than the limit may get in: nothing here is atomic.
-    pub(crate) async fn join(&self, user: &str) -> RedisResult<Entered> {
-        if self.count().await? < self.entry_limit {
-            self.activate(user).await?;
-            return Ok(Entered::Inside);
-        }
-        // `NX` is what 003 asks for with DUPLICATED_TOKEN, at no further round trip.
+    /// `NX` is what 003 asks for with `DUPLICATED_TOKEN`, at no further round trip.
+    async fn line_up(&self, user: &str) -> RedisResult<()> {
         let mut redis = self.redis.clone();
-        let () = cmd("ZADD")
-            .arg(WAITING)
-            .arg("NX")
-            .arg(now_ms())
-            .arg(user)
-            .query_async(&mut redis)
-            .await?;
-        let rank = self.rank(user).await?.unwrap_or(0);
-        Ok(self.waits(rank))
+        let mut zadd = cmd("ZADD");
+        let zadd = zadd.arg(WAITING).arg("NX").arg(now_ms()).arg(user);
+        zadd.query_async(&mut redis).await
     }
 
     async fn count(&self) -> RedisResult<u64> {
@@ -124,17 +138,8 @@ impl Line {
         }
     }
 
-    /// Active first, then waiting, else nothing: 004.
-    pub(crate) async fn find(&self, user: &str) -> RedisResult<Option<Entered>> {
-        if self.is_active(user).await? {
-            return Ok(Some(Entered::Inside));
-        }
-        let rank = self.rank(user).await?;
-        Ok(rank.map(|rank| self.waits(rank)))
-    }
-
     /// `checkWaitingStatus` of 000, `verify` and `extendExpiration` of 002: a key that is there lives on.
-    pub(crate) async fn renew(&self, user: &str) -> RedisResult<bool> {
+    pub(super) async fn renew(&self, user: &str) -> RedisResult<bool> {
         if !self.is_active(user).await? {
             return Ok(false);
         }
@@ -161,25 +166,8 @@ impl Line {
             .await
     }
 
-    /// `ceil((rank - 1) / M) * N`: 000.
-    fn waits(&self, rank: u64) -> Entered {
-        let ticks = rank.saturating_sub(1).div_ceil(self.entry_limit.max(1));
-        Entered::Waits {
-            rank,
-            seconds: ticks * EVERY.as_secs(),
-        }
-    }
-
-    /// The scheduler of every seed, for as long as the server runs.
-    pub(crate) async fn schedule(&self, batch: usize) -> RedisResult<()> {
-        loop {
-            tokio::time::sleep(EVERY).await;
-            self.tick(batch, Manner::OneByOne).await?;
-        }
-    }
-
     /// What ran out ends (003), then the first in line go inside (`ZPOPMIN`: 000, 003).
-    pub(crate) async fn tick(&self, count: usize, manner: Manner) -> RedisResult<usize> {
+    pub(super) async fn tick(&self, count: usize, manner: Manner) -> RedisResult<usize> {
         let mut redis = self.redis.clone();
         let () = cmd("ZREMRANGEBYSCORE")
             .arg(ACTIVE)
@@ -199,6 +187,7 @@ impl Line {
                 }
             }
             Manner::Pipelined => self.activate_all(&popped).await?,
+            Manner::Sets => self.activate_as_sets(&popped).await?,
         }
         Ok(popped.len())
     }
@@ -210,6 +199,16 @@ impl Line {
             setex.arg(user).ignore();
             let zadd = all.cmd("ZADD").arg(ACTIVE).arg(expiry_ms());
             zadd.arg(user).ignore();
+        }
+        all.query_async(&mut self.redis.clone()).await
+    }
+
+    async fn activate_as_sets(&self, users: &[(String, f64)]) -> RedisResult<()> {
+        let mut all = pipe();
+        for (user, _) in users {
+            let key = active_key(user);
+            all.cmd("SADD").arg(&key).arg(user).ignore();
+            all.cmd("EXPIRE").arg(&key).arg(PASS_SECONDS).ignore();
         }
         all.query_async(&mut self.redis.clone()).await
     }

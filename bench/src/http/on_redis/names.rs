@@ -1,0 +1,16 @@
+//! What the loads are called, in the tables and where they are compared.
+
+pub(crate) const HELLO: &str = "hello";
+pub(crate) const PLAIN_JOIN: &str = "plain: join, `ZCARD`";
+pub(crate) const KEYS_FEW: &str = "plain: join, `KEYS`, 200 inside";
+pub(crate) const KEYS_MANY: &str = "plain: join, `KEYS`, 3333 inside";
+pub(crate) const PLAIN_STATUS: &str = "plain: status";
+pub(crate) const PLAIN_GATE: &str = "plain: gate check";
+pub(crate) const LIST_JOIN: &str = "list (001): join";
+pub(crate) const LIST_STATUS: &str = "list (001): status";
+pub(crate) const TABLE_JOIN: &str = "table (003, 004): join";
+pub(crate) const TABLE_STATUS: &str = "table (003, 004): status";
+pub(crate) const JOIN: &str = "Ropeline: join";
+pub(crate) const JOIN_REPLICATED: &str = "Ropeline: join, replica has it";
+pub(crate) const STATUS: &str = "Ropeline: status";
+pub(crate) const GATE: &str = "Ropeline: gate check";
