@@ -67,8 +67,14 @@ impl Figures {
         run
     }
 
-    fn of(&self, pick: fn(&Run) -> f64) -> Samples {
+    pub(crate) fn of(&self, pick: fn(&Run) -> f64) -> Samples {
         self.runs.iter().map(pick).collect()
+    }
+
+    /// How many requests of all repetitions were answered.
+    pub(crate) fn answers(&self) -> f64 {
+        let answers = self.runs.iter().map(|run| run.answers);
+        stats::count(answers.sum())
     }
 
     pub(crate) fn generator_micros(&self) -> f64 {
@@ -134,7 +140,7 @@ pub(crate) fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
     let rates = figures.of(|run| run.per_second);
     let ratios = figures.ratios(yardstick);
     vec![
-        load.name.to_owned(),
+        load.name.clone(),
         report::rate(rates.median()),
         rates.spread(report::rate),
         report::millis(figures.of(|run| run.p50.as_secs_f64() * 1e3).median()),

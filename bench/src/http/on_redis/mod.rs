@@ -2,9 +2,9 @@
 //!
 //! Each side has a Redis of its own with the same settings, so that neither pays for what the other wrote.
 
-mod servers;
+pub(crate) mod servers;
 mod tables;
-mod tick;
+pub(crate) mod tick;
 
 use servers::Servers;
 
@@ -48,6 +48,7 @@ fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<Chapter> {
             tick::table(turns.args, &ticks),
         ],
         goals: tick::goals(&ticks),
+        ..Chapter::default()
     })
 }
 

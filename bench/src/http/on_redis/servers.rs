@@ -14,7 +14,7 @@ const COUNTED: [u64; 2] = [200, 3_333];
 const BATCH: &str = "1";
 
 /// All the same for both sides. A rewrite of the log would hit whichever load has its turn.
-const OPTIONS: [&str; 4] = [
+pub(crate) const OPTIONS: [&str; 4] = [
     "--auto-aof-rewrite-percentage",
     "0",
     // Every slow call of a tick is looked at.
@@ -85,7 +85,7 @@ impl Servers {
 }
 
 /// A plain server on a database of its own.
-fn plain(url: &str, entry_limit: u64, counting: &str, batch: &str) -> Result<OwnServer> {
+pub(crate) fn plain(url: &str, entry_limit: u64, counting: &str, batch: &str) -> Result<OwnServer> {
     let limit = entry_limit.to_string();
     OwnServer::start(&[
         "plain",
@@ -114,7 +114,7 @@ fn keys_counter(
     plain(&url, inside, "keys", BATCH)
 }
 
-async fn fill(url: &str, inside: u64, waiting: u64) -> RedisResult<()> {
+pub(crate) async fn fill(url: &str, inside: u64, waiting: u64) -> RedisResult<()> {
     const AT_ONCE: usize = 10_000;
     let client = redis::Client::open(url)?;
     let mut redis = client.get_multiplexed_async_connection().await?;

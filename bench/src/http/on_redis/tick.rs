@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How many seed 000 lets in per tick.
-const TICK: u64 = 3_333;
+pub(crate) const TICK: u64 = 3_333;
 /// Calls that take less are of no interest.
 const SLOW_MICROS: u64 = 100;
 /// Between two looks at whether everybody is in.
@@ -136,7 +136,7 @@ async fn admit(servers: &Servers, address: SocketAddr) -> Result<()> {
     Err(format!("{TICK} were not let in within {END_WITHIN:?}").into())
 }
 
-async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
+pub(crate) async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
     let client = redis::Client::open(redis.url())?;
     let mut redis = client.get_multiplexed_async_connection().await?;
     let mut threshold = cmd("CONFIG");
@@ -146,7 +146,7 @@ async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
 }
 
 /// In milliseconds. Each entry is an array of id, time, microseconds, arguments and so on.
-async fn longest_call(redis: &TestRedis) -> RedisResult<f64> {
+pub(crate) async fn longest_call(redis: &TestRedis) -> RedisResult<f64> {
     let client = redis::Client::open(redis.url())?;
     let mut redis = client.get_multiplexed_async_connection().await?;
     let calls: Vec<Vec<Value>> = cmd("SLOWLOG")
