@@ -25,6 +25,9 @@ const SERVICE_KEY: &str = "the-service-key-of-the-benchmark";
 /// More tokens than this add memory and no insight.
 const TOKENS: u64 = 20_000;
 
+/// The tick of the room lets in one, who joins first; those who wait are numbered from here.
+const FIRST: u64 = 1;
+
 /// Who keeps the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Design {
@@ -112,7 +115,7 @@ impl Side {
     /// The tokens of visitors from one end of the line to the other.
     pub(crate) fn tokens(&self, turns: &Turns<'_>) -> Result<Vec<String>> {
         let count = self.waiting.min(TOKENS);
-        let spread = (0..count).map(|index| index * self.waiting / count);
+        let spread = (0..count).map(|index| FIRST + index * self.waiting / count);
         let visitors = spread.map(|number| requests::visitor(fill::GROUP, number));
         if self.product().is_none() {
             return Ok(visitors.collect());
@@ -149,8 +152,8 @@ pub(crate) fn filled(
     let mut product = empty(binary, redis, turns)?;
     product.kill();
     match redis {
-        None => fill::embedded(&product.data(), 0..waiting)?,
-        Some(url) => fill::redis(url, 0..waiting)?,
+        None => fill::embedded(&product.data(), 0..FIRST + waiting)?,
+        Some(url) => fill::redis(url, 0..FIRST + waiting)?,
     }
     let ready = product.start_again(turns.runtime())?;
     progress::step(&format!("ready after {:.2} s", ready.as_secs_f64()));
@@ -173,6 +176,8 @@ pub(crate) fn empty(binary: &Path, redis: Option<&str>, turns: &Turns<'_>) -> Re
 
 /// The plain design, which nobody enters but by its scheduler.
 fn plain(url: &str, waiting: u64, turns: &Turns<'_>) -> Result<OwnServer> {
-    turns.runtime().block_on(servers::fill(url, 0, waiting))?;
+    turns
+        .runtime()
+        .block_on(servers::fill(url, 0, FIRST + waiting))?;
     servers::plain(url, 0, "card", "0")
 }

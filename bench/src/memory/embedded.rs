@@ -5,7 +5,7 @@ use crate::{
     goals::{Bound, Goal},
     growth::sides,
     http::turns::Turns,
-    machine,
+    machine, progress,
     report::{self, Chapter, Table},
     stats::Samples,
 };
@@ -18,7 +18,9 @@ pub(crate) fn measure(turns: &Turns<'_>, count: u64) -> Result<Chapter> {
     let resident = || machine::resident_bytes(target.process);
     let joined = |group| -> Result<u64> {
         turns.fill(target.address, "main", group, count)?;
-        resident()
+        let bytes = resident()?;
+        progress::step(&format!("{} MiB are resident", bytes >> 20));
+        Ok(bytes)
     };
     let empty = resident()?;
     let (once, twice) = (joined("bench-first")?, joined("bench-second")?);

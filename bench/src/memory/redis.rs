@@ -67,7 +67,9 @@ fn used(runtime: &Runtime, design: Design, count: u64) -> Result<(f64, TestRedis
         Design::WithHash => runtime.block_on(add(&redis, count, Design::WithHash))?,
     }
     let after = runtime.block_on(used_memory(&redis))?;
-    Ok((each(before, after, count), redis))
+    let bytes = each(before, after, count);
+    progress::step(&format!("{bytes:.1} bytes each"));
+    Ok((bytes, redis))
 }
 
 fn line_up(runtime: &Runtime, redis: &TestRedis, count: u64) -> Result<()> {
