@@ -59,7 +59,7 @@ pub(crate) fn run(http: &HttpArgs, args: &Args) -> Result<Chapter> {
         }
     }
     let measured = measure(&turns, &hello, &sides);
-    let (hellos, grown) = measured.map_err(|error| format!("{error}{}", last_words(&sides)))?;
+    let (hellos, grown) = measured.map_err(|error| format!("{error}\n{}", last_words(&sides)))?;
     drop(sides);
     let locked = lock::measure()?;
     let mut goals = goals(&grown);
@@ -149,8 +149,9 @@ fn length(grown: &[Grown], design: Design) -> Option<Goal> {
 
 /// The end of each server's log, for whoever reads why the run failed.
 fn last_words(sides: &[Side]) -> String {
-    sides
-        .iter()
-        .map(|side| format!("\n{}", side.last_words()))
-        .collect()
+    let words: Vec<String> = sides.iter().map(Side::last_words).collect();
+    words.join(
+        "
+",
+    )
 }

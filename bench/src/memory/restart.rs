@@ -5,7 +5,7 @@ use crate::{
     goals::{Bound, Goal},
     growth::{sides, tick},
     http::turns::Turns,
-    progress,
+    machine, progress,
     report::{self, Chapter, Table},
     stats::Samples,
 };
@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn measure(turns: &Turns<'_>, waiting: u64, rounds: usize) -> Result<Chapter> {
     const LAST_TO_JOIN: u64 = 1_000;
     let mut product = sides::filled(&turns.args.product, None, waiting, turns)?;
-    let mut seconds = Vec::new();
+    let (mut seconds, mut processor) = (Vec::new(), Vec::new());
     let mut joined = waiting;
     for round in 0..rounds {
         let address = product.target().address;
@@ -24,21 +24,22 @@ pub(crate) fn measure(turns: &Turns<'_>, waiting: u64, rounds: usize) -> Result<
         let took = product.start_again(turns.runtime())?.as_secs_f64();
         progress::step(&format!("ready after {took:.2} s"));
         seconds.push(took);
+        processor.push(machine::cpu_seconds(product.target().process).unwrap_or(0.0));
         joined += LAST_TO_JOIN;
         match turns.runtime().block_on(tick::waiting(&product))? {
             found if found == joined => {}
             found => return Err(format!("{joined} joined, and {found} are left").into()),
         }
     }
-    let seconds: Samples = seconds.into_iter().collect();
+    let [seconds, processor] = [seconds, processor].map(|all| all.into_iter().collect::<Samples>());
     Ok(Chapter {
-        tables: vec![table(waiting, rounds, &seconds)],
+        tables: vec![table(waiting, rounds, &seconds, &processor)],
         goals: vec![goal(waiting, &seconds)],
         ..Chapter::default()
     })
 }
 
-fn table(waiting: u64, rounds: usize, seconds: &Samples) -> Table {
+fn table(waiting: u64, rounds: usize, seconds: &Samples, processor: &Samples) -> Table {
     Table {
         title: "Restart after a crash, embedded".to_owned(),
         note: format!(
@@ -46,11 +47,12 @@ fn table(waiting: u64, rounds: usize, seconds: &Samples) -> Table {
              answered; {rounds} times. The file may still be in the system's cache.",
             report::count(waiting)
         ),
-        columns: vec!["what", "seconds", "min..max"],
+        columns: vec!["what", "seconds", "min..max", "of these CPU"],
         rows: vec![vec![
             "until joins are served".to_owned(),
             report::ratio(seconds.median()),
             seconds.spread(report::ratio),
+            report::ratio(processor.median()),
         ]],
     }
 }
