@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path, thread};
 
+use crate::Result;
+
 /// `data` is where the engines write: a file system in memory would make "durable" a lie.
 pub(crate) fn facts(data: &Path) -> Vec<(&'static str, String)> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -71,4 +73,14 @@ pub(crate) fn cpu_seconds(process: u32) -> Option<f64> {
     let user: f64 = times.next()?.parse().ok()?;
     let system: f64 = times.next()?.parse().ok()?;
     Some((user + system) / TICKS_PER_SECOND)
+}
+
+/// Memory of a process that is in RAM, in bytes.
+pub(crate) fn resident_bytes(process: u32) -> Result<u64> {
+    let resident = field(&format!("/proc/{process}/status"), "VmRSS");
+    let kilobytes = resident
+        .strip_suffix(" kB")
+        .and_then(|digits| digits.parse::<u64>().ok());
+    let kilobytes = kilobytes.ok_or("the system does not tell the memory of a process")?;
+    Ok(kilobytes * 1_024)
 }

@@ -15,15 +15,19 @@ mod boxoffice;
 mod engine;
 mod filled;
 mod goals;
+mod growth;
 mod http;
+mod k6;
 mod limit;
 mod machine;
+mod memory;
 mod micro;
+mod plot;
 mod progress;
 mod report;
 mod stats;
 
-use std::{error::Error, fs, path::PathBuf, process::ExitCode};
+use std::{error::Error, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use report::{Chapter, Report};
@@ -49,6 +53,12 @@ enum Command {
     Redis(http::Args),
     /// The Redis limit alone, and the store without HTTP.
     Limit(http::Args),
+    /// Status, join and tick as the line grows, embedded, on Redis and in the plain design.
+    Growth(GrowthArgs),
+    /// Memory for each who waits, in the server and in Redis, and restarts after a crash.
+    Memory(MemoryArgs),
+    /// The load test of seed 002, by k6.
+    K6(K6Args),
     /// The storage engines under durable joins, without HTTP.
     Engine(engine::Args),
     /// The box office: reservations and payments on both databases, without HTTP.
@@ -68,9 +78,52 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
+struct GrowthArgs {
+    #[command(flatten)]
+    http: http::Args,
+    #[command(flatten)]
+    growth: growth::Args,
+    #[command(flatten)]
+    part: PartArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct MemoryArgs {
+    #[command(flatten)]
+    http: http::Args,
+    #[command(flatten)]
+    memory: memory::Args,
+    #[command(flatten)]
+    part: PartArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct K6Args {
+    #[command(flatten)]
+    http: http::Args,
+    #[command(flatten)]
+    k6: k6::Args,
+    #[command(flatten)]
+    part: PartArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct PartArgs {
+    /// A report of this part alone, with its plots in `bench/` beside it.
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
 struct AllArgs {
     #[command(flatten)]
     http: http::Args,
+    #[command(flatten)]
+    growth: growth::Args,
+    #[command(flatten)]
+    memory: memory::Args,
+    #[command(flatten)]
+    k6: k6::Args,
     #[command(flatten)]
     engine: engine::Args,
     #[command(flatten)]
@@ -106,6 +159,9 @@ fn run(command: Command) -> Result<()> {
             all_measured(refused)
         }
         Command::Limit(args) => show(&limit::run(args.limit())?.chapter()),
+        Command::Growth(args) => args.part.show(&growth::run(&args.http, &args.growth)?),
+        Command::Memory(args) => args.part.show(&memory::run(&args.http, &args.memory)?),
+        Command::K6(args) => args.part.show(&k6::run(&args.http.product, &args.k6)?),
         Command::Engine(args) => show(&Chapter::of(engine::run(&args)?)),
         Command::Boxoffice(args) => show(&Chapter::of(boxoffice::run(&args)?)),
         Command::Micro => show(&Chapter::of(micro::run())),
@@ -118,6 +174,9 @@ fn all(args: &AllArgs) -> Result<()> {
     let mut found = http::embedded::run(&args.http)?;
     let (on_redis, refused) = on_redis(&args.http)?;
     found.append(on_redis);
+    found.append(growth::run(&args.http, &args.growth)?);
+    found.append(memory::run(&args.http, &args.memory)?);
+    found.append(k6::run(&args.http.product, &args.k6)?);
     found.append(Chapter::of(boxoffice::run(&args.boxoffice)?));
     found.append(Chapter::of(engine::run(&args.engine)?));
     found.append(Chapter::of(micro::run()));
@@ -129,7 +188,7 @@ fn all(args: &AllArgs) -> Result<()> {
         machine: machine::facts(&std::env::temp_dir()),
         chapter: &found,
     };
-    fs::write(&args.out, report.to_markdown())?;
+    report.write(&args.out)?;
     println!("\nwritten to {}", args.out.display());
     all_measured(refused)
 }
@@ -144,6 +203,22 @@ fn on_redis(args: &http::Args) -> Result<(Chapter, Option<String>)> {
     chapter.append(limit.chapter());
     chapter.append(Chapter::of(beforehand::table(&found)));
     Ok((chapter, compared.refused))
+}
+
+impl PartArgs {
+    fn show(&self, found: &Chapter) -> Result<()> {
+        show(found)?;
+        let Some(out) = &self.out else {
+            return Ok(());
+        };
+        let report = Report {
+            command: "a part of bench/run",
+            commit: "unknown",
+            machine: machine::facts(&std::env::temp_dir()),
+            chapter: found,
+        };
+        report.write(out)
+    }
 }
 
 /// A report with a hole is written, and is a failure.

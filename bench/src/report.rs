@@ -1,9 +1,11 @@
 //! Tables, for the terminal and as Markdown.
 
-use std::{fmt::Write as _, iter};
+use std::{fmt::Write as _, fs, iter, path::Path};
 
 use crate::{
+    Result,
     goals::{self, Goal},
+    plot::Plot,
     stats::{Run, Samples},
 };
 
@@ -13,6 +15,8 @@ pub(crate) struct Chapter {
     pub(crate) tables: Vec<Table>,
     /// What the product is held to and this part has measured.
     pub(crate) goals: Vec<Goal>,
+    /// Each is shown below its table.
+    pub(crate) plots: Vec<Plot>,
 }
 
 impl Chapter {
@@ -26,6 +30,7 @@ impl Chapter {
     pub(crate) fn append(&mut self, mut later: Self) {
         self.tables.append(&mut later.tables);
         self.goals.append(&mut later.goals);
+        self.plots.append(&mut later.plots);
     }
 }
 
@@ -106,8 +111,23 @@ pub(crate) struct Report<'a> {
     pub(crate) chapter: &'a Chapter,
 }
 
+/// Where the plots are, beside the report.
+const PLOTS: &str = "bench";
+
 impl Report<'_> {
-    pub(crate) fn to_markdown(&self) -> String {
+    /// Writes the report, and its plots into a directory beside it.
+    pub(crate) fn write(&self, out: &Path) -> Result<()> {
+        let directory = out.parent().unwrap_or(Path::new("")).join(PLOTS);
+        if !self.chapter.plots.is_empty() {
+            fs::create_dir_all(&directory)?;
+        }
+        for plot in &self.chapter.plots {
+            fs::write(directory.join(format!("{}.svg", plot.file)), plot.to_svg())?;
+        }
+        Ok(fs::write(out, self.to_markdown())?)
+    }
+
+    fn to_markdown(&self) -> String {
         let mut text = format!(
             "# Benchmarks\n\n\
              Written by the benchmark; do not edit. Figures are medians of interleaved repetitions, with the\n\
@@ -124,6 +144,11 @@ impl Report<'_> {
         for table in iter::once(&goals).chain(&self.chapter.tables) {
             text += "\n";
             text += &table.to_markdown();
+            let plots = self.chapter.plots.iter();
+            for plot in plots.filter(|plot| plot.table == table.title) {
+                writeln!(text, "\n![{}]({PLOTS}/{}.svg)", plot.title, plot.file)
+                    .expect("a string takes every write");
+            }
         }
         text
     }
@@ -150,7 +175,15 @@ pub(crate) fn compared(name: String, runs: &[Run], yardstick: &[Run]) -> Vec<Str
 
 /// `84,210`
 pub(crate) fn rate(per_second: f64) -> String {
-    let digits = format!("{per_second:.0}");
+    thousands(&format!("{per_second:.0}"))
+}
+
+/// `3,333`
+pub(crate) fn count(number: u64) -> String {
+    thousands(&number.to_string())
+}
+
+fn thousands(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

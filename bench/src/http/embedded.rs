@@ -19,6 +19,7 @@ pub(crate) fn run(args: &Args) -> Result<Chapter> {
         Ok(loads) => Ok(Chapter {
             tables: vec![figures::table(args, &loads)],
             goals: goals(&loads),
+            ..Chapter::default()
         }),
         Err(error) => Err(format!("{error}\n{}", product.last_words()).into()),
     }

@@ -67,12 +67,18 @@ impl Figures {
         run
     }
 
-    fn of(&self, pick: fn(&Run) -> f64) -> Samples {
+    pub(crate) fn of(&self, pick: fn(&Run) -> f64) -> Samples {
         self.runs.iter().map(pick).collect()
     }
 
     pub(crate) fn per_second(&self) -> Samples {
         self.of(|run| run.per_second)
+    }
+
+    /// How many requests of all repetitions were answered.
+    pub(crate) fn answers(&self) -> f64 {
+        let answers = self.runs.iter().map(|run| run.answers);
+        stats::count(answers.sum())
     }
 
     pub(crate) fn generator_micros(&self) -> f64 {
@@ -138,7 +144,7 @@ pub(crate) fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
     let rates = figures.per_second();
     let ratios = figures.ratios(yardstick);
     vec![
-        load.name.to_owned(),
+        load.name.clone(),
         report::rate(rates.median()),
         rates.spread(report::rate),
         report::millis(figures.of(|run| run.p50.as_secs_f64() * 1e3).median()),

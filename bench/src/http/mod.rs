@@ -3,17 +3,17 @@
 //! All run as child processes all the time. The loads take turns, slice by slice, so what disturbs
 //! the machine for a while disturbs the yardsticks as well.
 
-mod child;
-mod client;
+pub(crate) mod child;
+pub(crate) mod client;
 pub(crate) mod embedded;
-mod figures;
+pub(crate) mod figures;
 pub(crate) mod hello;
-mod load;
+pub(crate) mod load;
 pub(crate) mod on_redis;
 pub(crate) mod plain;
-mod product;
-mod requests;
-mod turns;
+pub(crate) mod product;
+pub(crate) mod requests;
+pub(crate) mod turns;
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -23,26 +23,26 @@ use requests::Requests;
 
 use crate::{limit, stats::Samples};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
     /// The release build of `ropeline`.
     #[arg(long, default_value = "target/release/ropeline")]
-    product: PathBuf,
+    pub(crate) product: PathBuf,
     /// How many wait in line while status is measured.
     #[arg(long, default_value_t = 100_000)]
-    waiting: u64,
+    pub(crate) waiting: u64,
     /// How many are inside while the gate is measured.
     #[arg(long, default_value_t = 10_000)]
-    inside: u64,
+    pub(crate) inside: u64,
     /// Repetitions.
     #[arg(long, default_value_t = 5)]
-    rounds: usize,
+    pub(crate) rounds: usize,
     /// Seconds that one load runs in one repetition.
     #[arg(long, default_value_t = 3.0)]
-    seconds: f64,
+    pub(crate) seconds: f64,
     /// Connections, kept alive, each with one request on the way.
     #[arg(long, default_value_t = 64)]
-    connections: usize,
+    pub(crate) connections: usize,
 }
 
 impl Args {
@@ -63,23 +63,23 @@ impl Args {
 
 /// Requests of one kind to one server.
 #[derive(Debug)]
-struct Load {
-    name: &'static str,
+pub(crate) struct Load {
+    name: String,
     server: Target,
     requests: Requests,
     /// Where it is not as many as for the others.
     connections: Option<usize>,
-    figures: Figures,
+    pub(crate) figures: Figures,
 }
 
 /// Where requests go.
 #[derive(Debug, Clone, Copy)]
-struct Target {
-    address: SocketAddr,
+pub(crate) struct Target {
+    pub(crate) address: SocketAddr,
     /// Whose processor time a request takes.
-    process: u32,
+    pub(crate) process: u32,
     /// The Redis behind the server, which takes some as well.
-    redis: Option<u32>,
+    pub(crate) redis: Option<u32>,
 }
 
 impl Target {
@@ -91,7 +91,7 @@ impl Target {
         }
     }
 
-    fn on(self, redis: u32) -> Self {
+    pub(crate) fn on(self, redis: u32) -> Self {
         Self {
             redis: Some(redis),
             ..self
@@ -100,9 +100,9 @@ impl Target {
 }
 
 impl Load {
-    fn new(name: &'static str, server: Target, requests: Requests) -> Self {
+    pub(crate) fn new(name: impl Into<String>, server: Target, requests: Requests) -> Self {
         Self {
-            name,
+            name: name.into(),
             server,
             requests,
             connections: None,
@@ -128,7 +128,7 @@ impl Load {
     }
 
     /// What every table begins with.
-    fn hello(hello: &OwnServer) -> Self {
+    pub(crate) fn hello(hello: &OwnServer) -> Self {
         Self::new("hello", hello.target(), requests::hello())
     }
 }

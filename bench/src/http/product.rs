@@ -1,6 +1,7 @@
 //! The product in a process of its own, with rooms made for measuring.
 
 use std::{
+    borrow::Cow,
     fs::{self, File},
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
@@ -15,21 +16,35 @@ use tokio::runtime::Runtime;
 use super::{Target, client, requests};
 use crate::Result;
 
-/// A server with nothing to recover is ready in far less.
-const READY_WITHIN: Duration = Duration::from_secs(20);
+/// A server with nothing to recover is ready in far less; one with the longest line takes a minute.
+const READY_WITHIN: Duration = Duration::from_secs(300);
+/// How exactly the time until it is ready is known.
+const LOOK: Duration = Duration::from_millis(5);
 
 const ROOMS: &str = include_str!("../../ropeline.toml");
 
+/// What a server is started with.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) binary: PathBuf,
+    /// What `--store` takes.
+    pub(crate) store: String,
+    /// The text of its `ropeline.toml`.
+    pub(crate) settings: Cow<'static, str>,
+    /// What its service API is asked with, where that is asked.
+    pub(crate) service_key: Option<&'static str>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Product {
+    setup: Setup,
     child: Child,
     address: SocketAddr,
     directory: TempDir,
 }
 
 impl Product {
-    /// Starts the server on an empty data directory and waits until it takes joins. The store is what
-    /// `--store` takes.
+    /// Starts the server with the rooms of the benchmark. The store is what `--store` takes.
     pub(crate) fn start(binary: &Path, store: &str, runtime: &Runtime) -> Result<Self> {
         Self::start_with(binary, store, "", runtime)
     }
@@ -41,31 +56,48 @@ impl Product {
         settings: &str,
         runtime: &Runtime,
     ) -> Result<Self> {
+        let setup = Setup {
+            binary: binary.to_owned(),
+            store: store.to_owned(),
+            settings: format!("{settings}{ROOMS}").into(),
+            service_key: None,
+        };
+        Self::with(setup, runtime)
+    }
+
+    /// Starts the server on an empty data directory and waits until it takes joins.
+    pub(crate) fn with(setup: Setup, runtime: &Runtime) -> Result<Self> {
         let directory = TempDir::new()?;
-        let config = directory.path().join("ropeline.toml");
-        fs::write(&config, format!("{settings}{ROOMS}"))?;
-        let log = File::create(log_path(&directory))?;
+        fs::write(directory.path().join("ropeline.toml"), &*setup.settings)?;
         let address = free_address()?;
-        let child = Command::new(binary)
-            .arg("serve")
-            .args(["--listen", &address.to_string()])
-            .args(["--store", store])
-            .arg("--data")
-            .arg(directory.path().join("data"))
-            .arg("--config")
-            .arg(&config)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .map_err(|error| format!("{} does not start: {error}", binary.display()))?;
+        let child = spawn(&setup, &directory, address)?;
         let mut product = Self {
+            setup,
             child,
             address,
             directory,
         };
         product.wait_until_ready(runtime)?;
         Ok(product)
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+
+    /// Starts it with what it had before [`Product::kill`]; says how long it took until joins were served.
+    pub(crate) fn start_again(&mut self, runtime: &Runtime) -> Result<Duration> {
+        let started = Instant::now();
+        self.child = spawn(&self.setup, &self.directory, self.address)?;
+        self.wait_until_ready(runtime)?;
+        Ok(started.elapsed())
+    }
+
+    /// Where it keeps what must survive.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
     }
 
     fn wait_until_ready(&mut self, runtime: &Runtime) -> Result<()> {
@@ -84,7 +116,7 @@ impl Product {
                 let words = self.last_words();
                 return Err(format!("the server is not ready: {error}\n{words}").into());
             }
-            thread::sleep(Duration::from_millis(20));
+            thread::sleep(LOOK);
         }
     }
 
@@ -94,7 +126,7 @@ impl Product {
 
     /// What operators log in with, made by the first start.
     pub(crate) fn admin_key(&self) -> Result<String> {
-        let key = fs::read_to_string(self.directory.path().join("data/admin.key"))?;
+        let key = fs::read_to_string(self.data().join("admin.key"))?;
         Ok(key.trim().to_owned())
     }
 
@@ -110,9 +142,33 @@ impl Product {
 impl Drop for Product {
     fn drop(&mut self) {
         // Its data goes with the directory, so it need not be stopped gently.
-        self.child.kill().ok();
-        self.child.wait().ok();
+        self.kill();
     }
+}
+
+fn spawn(setup: &Setup, directory: &TempDir, address: SocketAddr) -> Result<Child> {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(log_path(directory))?;
+    let mut command = Command::new(&setup.binary);
+    command
+        .arg("serve")
+        .args(["--listen", &address.to_string()])
+        .args(["--store", &setup.store])
+        .arg("--data")
+        .arg(directory.path().join("data"))
+        .arg("--config")
+        .arg(directory.path().join("ropeline.toml"));
+    if let Some(key) = setup.service_key {
+        command.args(["--service-key", key]);
+    }
+    command
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+        .map_err(|error| format!("{} does not start: {error}", setup.binary.display()).into())
 }
 
 fn log_path(directory: &TempDir) -> PathBuf {

@@ -65,9 +65,17 @@ pub(crate) fn with_tokens(path: &str, tokens: &[String]) -> Requests {
     )
 }
 
+/// Like a UUID.
+const ID_LEN: usize = 36;
+
+/// The visitor whom the join with this number names.
+pub(crate) fn visitor(group: &str, number: u64) -> String {
+    let digits = ID_LEN - group.len() - 1;
+    format!("{group}-{number:0digits$}")
+}
+
 /// Joins of ever new visitors. Their ids have 36 characters, like a UUID: the group, then a number.
 pub(crate) fn joins(room: &str, group: &str) -> Requests {
-    const ID_LEN: usize = 36;
     let digits = ID_LEN - group.len() - 1;
     let body_start = format!(r#"{{"room":"{room}","userId":"{group}-"#);
     let body = format!(r#"{body_start}{:0digits$}"}}"#, 0);
@@ -83,7 +91,8 @@ pub(crate) fn joins(room: &str, group: &str) -> Requests {
     })
 }
 
-fn prepared(texts: impl IntoIterator<Item = Vec<u8>>) -> Requests {
+/// These, in turn, again and again.
+pub(crate) fn prepared(texts: impl IntoIterator<Item = Vec<u8>>) -> Requests {
     let texts: Arc<[Vec<u8>]> = texts.into_iter().collect();
     assert!(!texts.is_empty(), "there must be something to ask");
     Requests::new(Texts::Prepared(texts))
@@ -126,7 +135,8 @@ mod tests {
             body,
             r#"{"room":"main","userId":"bench-joining-0000000000000000000000"}"#
         );
-        assert!(second.ends_with(r#"-0000000000000000000001"}"#));
+        let name = visitor("bench-joining", 1);
+        assert!(second.ends_with(&format!(r#""{name}"}}"#)));
     }
 
     #[test]

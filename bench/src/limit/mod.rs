@@ -107,6 +107,7 @@ impl Limit {
         Chapter {
             tables: vec![self.table()],
             goals: vec![Goal::new(goal, Bound::AtLeast(1.4), unit, &self.ratio)],
+            ..Chapter::default()
         }
     }
 

@@ -14,6 +14,8 @@ mod store;
 
 pub use carry::{CarryError, Freeze, Inventory, Named, Over, Stage, carry};
 pub use clock::SystemClock;
+#[cfg(feature = "measure")]
+pub use embedded::Turning;
 pub use embedded::{EmbeddedStore, OpenError};
 pub use redis::{
     Durability, RedisOptions, RedisStore, RedisUrl, RedisUrlError, StoreTime, Unreached,

@@ -110,6 +110,7 @@ fn chapter(all: &[Polled]) -> Chapter {
             "× (10 a second and one per 500 polls)",
             &used,
         )],
+        ..Chapter::default()
     }
 }
 

@@ -5,11 +5,11 @@
 mod calls;
 mod goals;
 mod names;
-mod opponents;
+pub(crate) mod opponents;
 mod replicated;
-mod servers;
+pub(crate) mod servers;
 mod tables;
-mod tick;
+pub(crate) mod tick;
 
 use servers::{Ours, Servers};
 
@@ -62,6 +62,7 @@ fn measure(turns: &Turns<'_>, servers: &Servers) -> Result<(Chapter, Vec<Found>)
             tables::beside(&loads),
         ],
         goals: goals::of(&loads),
+        ..Chapter::default()
     };
     let queue = servers
         .ours

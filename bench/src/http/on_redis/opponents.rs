@@ -88,7 +88,7 @@ impl Opponents {
 }
 
 /// A plain server on a database of its own.
-fn serve(design: &str, store: &str, entry_limit: u64, batch: &str) -> Result<OwnServer> {
+pub(crate) fn serve(design: &str, store: &str, entry_limit: u64, batch: &str) -> Result<OwnServer> {
     let limit = entry_limit.to_string();
     OwnServer::start(&[
         "plain",

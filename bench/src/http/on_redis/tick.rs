@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How many seed 000 lets in per tick.
-const TICK: u64 = 3_333;
+pub(crate) const TICK: u64 = 3_333;
 /// How many the plain ways let in together, each once.
 pub(crate) const ADMITTED_PLAINLY: u64 = 3 * TICK;
 /// Calls that take less are of no interest.
@@ -162,7 +162,7 @@ fn waiting(room: &[u8]) -> Result<u64> {
     waiting.ok_or_else(|| format!("a room without a number of those who wait: {room}").into())
 }
 
-async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
+pub(crate) async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
     let client = redis::Client::open(redis.url())?;
     let mut redis = client.get_multiplexed_async_connection().await?;
     let mut threshold = cmd("CONFIG");
@@ -172,7 +172,7 @@ async fn watch_slow_calls(redis: &TestRedis) -> RedisResult<()> {
 }
 
 /// In milliseconds. Each entry is an array of id, time, microseconds, arguments and so on.
-async fn longest_call(redis: &TestRedis) -> RedisResult<f64> {
+pub(crate) async fn longest_call(redis: &TestRedis) -> RedisResult<f64> {
     let client = redis::Client::open(redis.url())?;
     let mut redis = client.get_multiplexed_async_connection().await?;
     let calls: Vec<Vec<Value>> = cmd("SLOWLOG")
@@ -198,6 +198,7 @@ pub(crate) fn chapter(args: &Args, ways: &[Ticks]) -> Chapter {
     Chapter {
         tables: vec![table(args, ways)],
         goals: goals(ways),
+        ..Chapter::default()
     }
 }
 

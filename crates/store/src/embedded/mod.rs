@@ -8,6 +8,8 @@
 mod carry;
 mod commit;
 mod disk;
+#[cfg(feature = "measure")]
+mod measure;
 mod rooms;
 mod writer;
 
@@ -31,6 +33,8 @@ use tokio::sync::oneshot;
 use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
 use carry::{Arrival, Deed};
 use disk::{Disk, DiskError};
+#[cfg(feature = "measure")]
+pub use measure::Turning;
 use rooms::{Handle, Rooms};
 use writer::{Answer, Op, Writer};
 

@@ -1,0 +1,59 @@
+//! Lines that are too long to be joined over HTTP.
+//!
+//! The joins are those of the product, by its own store and as durable as any; only HTTP is left out.
+
+use std::{ops::Range, path::Path, sync::Arc};
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use ropeline_core::{Joined, Joiner, RoomId, UserId, Visitor};
+use ropeline_store::{EmbeddedStore, RedisStore, Store, SystemClock};
+use tokio::runtime::Runtime;
+
+use crate::{Result, http::requests, progress};
+
+/// The visitors are `bench-waiting-0…`.
+pub(crate) const GROUP: &str = "bench-waiting";
+
+/// Joins that wait for their answer at the same time: a few of the largest batches that a store takes.
+const AT_ONCE: usize = 16_384;
+
+/// Joins these visitors to the room `main` of a data directory that no server uses.
+pub(crate) fn embedded(data: &Path, numbers: Range<u64>) -> Result<()> {
+    let store = EmbeddedStore::open(data, Arc::new(SystemClock::start()))?;
+    Runtime::new()?.block_on(line_up(&store, numbers))
+}
+
+/// Joins these visitors to the room `main` of a Redis.
+pub(crate) fn redis(url: &str, numbers: Range<u64>) -> Result<()> {
+    Runtime::new()?.block_on(async {
+        let store = RedisStore::open(&url.parse()?, Arc::new(SystemClock::start())).await?;
+        line_up(&store, numbers).await?;
+        store.close().await;
+        Ok(())
+    })
+}
+
+async fn line_up(store: &dyn Store, numbers: Range<u64>) -> Result<()> {
+    const PARTS: u64 = 10;
+    progress::begin(&format!(
+        "{} join by the store",
+        numbers.end - numbers.start
+    ));
+    for part in 0..PARTS {
+        let at = |part| numbers.start + (numbers.end - numbers.start) * part / PARTS;
+        let joins = stream::iter((at(part)..at(part + 1)).map(|number| join(store, number)));
+        joins.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+        progress::part(&format!("{}%", (part + 1) * 100 / PARTS));
+    }
+    progress::end();
+    Ok(())
+}
+
+async fn join(store: &dyn Store, number: u64) -> Result<()> {
+    let visitor = Visitor::user(&UserId::parse(&requests::visitor(GROUP, number))?);
+    let joiner = Joiner { visitor, key: None };
+    match store.join(&RoomId::main(), joiner).await? {
+        (Joined::New(_), _) => Ok(()),
+        (joined, _) => Err(format!("visitor {number} was not new: {joined:?}").into()),
+    }
+}
