@@ -2,12 +2,8 @@
 
 use std::time::Duration;
 
-use ropeline_core::RoomId;
-
-use crate::{
-    http::BaseUrl,
-    units::{Spans, room, share, span, spans},
-};
+use super::target::Target;
+use crate::units::{Spans, share, span, spans};
 
 /// Sends realistic visitors to a room and judges every answer.
 ///
@@ -20,14 +16,6 @@ pub(crate) struct CrowdArgs {
     /// How many come
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) visitors: u32,
-
-    /// The server [default: the address that the settings listen on]
-    #[arg(long)]
-    pub(crate) url: Option<BaseUrl>,
-
-    /// The room that they want into
-    #[arg(long, default_value = "main", value_parser = room)]
-    pub(crate) room: RoomId,
 
     /// Over how long they arrive
     #[arg(long, value_name = "SPAN", default_value = "20s", value_parser = span)]
@@ -65,19 +53,10 @@ pub(crate) struct CrowdArgs {
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) idle: f64,
 
-    /// How many may be inside at once [default: asked of the server, where the admin key is at hand]
-    #[arg(long, value_name = "N")]
-    pub(crate) cap: Option<u64>,
-
     /// Makes the same crowd again
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Connections to the server at once
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) connections: u16,
-
-    /// Print the report as JSON, and progress on standard error
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
 }
