@@ -31,6 +31,14 @@ batch = 40
 active_max = 60
 ";
 
+/// Thirty a second get in, so that more have to wait.
+const SLOW: &str = "\
+[rooms.main]
+every = \"200ms\"
+batch = 6
+active_max = 60
+";
+
 fn report(said: &Said) -> Value {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     serde_json::from_str(&said.stdout).expect("one JSON object")
@@ -135,7 +143,7 @@ fn a_stall_of_the_server_counts_for_everything_that_was_due_meanwhile() {
 
 #[test]
 fn a_journey_goes_from_joining_to_finishing() {
-    let site = Site::new(QUICK);
+    let site = Site::new(SLOW);
     let server = site.start();
     let line = "load journey --rate 50 --duration 2s --stay 100ms..300ms --json";
     let report = report(&site.ropeline(line));
