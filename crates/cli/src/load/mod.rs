@@ -40,17 +40,13 @@ use crate::{failure::Failure, open_files, output::print};
 /// How long visitors have to go when the run is stopped.
 const GOODBYE_MAX: Duration = Duration::from_secs(20);
 
+/// Each is explained where its flags are.
 #[derive(Subcommand)]
 pub(crate) enum LoadCommand {
-    /// A crowd of visitors, each of whom judges every answer
     Crowd(CrowdArgs),
-    /// Everybody joins at once: joins on a fixed schedule, however slowly they are answered
     Herd(HerdArgs),
-    /// People wait and ask where they are: status polls at a fixed rate
     Poll(PollArgs),
-    /// Visitors arrive at a fixed rate; each joins, waits, enters, and finishes or buys a seat
     Journey(JourneyArgs),
-    /// A rate that grows step by step, to find out from where on answers are slow
     Ramp(RampArgs),
 }
 

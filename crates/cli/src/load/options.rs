@@ -5,12 +5,14 @@ use std::time::Duration;
 use super::target::Target;
 use crate::units::{Spans, share, span, spans};
 
-/// Sends realistic visitors to a room and judges every answer.
+/// A crowd of visitors as they really are, each of whom judges every answer.
 ///
 /// They arrive over a while, most of them early, and ask as often as they are told. Some leave the line, some close
 /// the tab, and who is let in passes the gate a few times and finishes. The default server lets 10 in per
 /// second, so 5000 visitors take over eight minutes; --until reports sooner. The exit code is 1 if any
 /// answer was wrong.
+///
+/// Example: ropeline load crowd --visitors 5000 --until 60s
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CrowdArgs {
     /// How many come

@@ -14,13 +14,14 @@ use crate::{
     units::{Spans, span, spans},
 };
 
-/// Everybody joins at once.
+/// Everybody joins at once, on a fixed schedule.
 ///
 /// Joins are sent on a fixed schedule, however slowly they are answered, and their latency counts from when they were
 /// to be sent: a server that stalls is seen to stall. In the end everybody looks whether the place is still
 /// there and gives it back. The exit code is 1 if any answer was wrong.
+///
+/// Example: ropeline load herd --visitors 20000 --within 5s
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "Example: ropeline load herd --visitors 20000 --within 5s")]
 pub(crate) struct HerdArgs {
     /// How many come
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
@@ -34,13 +35,14 @@ pub(crate) struct HerdArgs {
     pub(crate) target: Target,
 }
 
-/// People wait and ask where they are.
+/// People wait and ask where they are: status polls at a fixed rate.
 ///
 /// So many join first, as fast as they are answered; that is not measured. Then status polls are sent at a fixed rate,
 /// each for another of them, however slowly they are answered, and their latency counts from when they were to be
 /// sent. Let the room be paused or slow, or passes run out meanwhile. The exit code is 1 if any answer was wrong.
+///
+/// Example: ropeline load poll --visitors 100000 --rate 20000 --duration 1m
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "Example: ropeline load poll --visitors 100000 --rate 20000 --duration 1m")]
 pub(crate) struct PollArgs {
     /// How many wait
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
@@ -58,16 +60,15 @@ pub(crate) struct PollArgs {
     pub(crate) target: Target,
 }
 
-/// Visitors arrive at a fixed rate, wait for their turn, enter, and finish or buy.
+/// Visitors arrive at a fixed rate, wait for their turn, enter, and finish or buy a seat.
 ///
 /// Each joins, asks as often as told, passes the gate when the turn has come, stays a while and finishes. With --buy
 /// each logs in first, and inside chooses a seat, charges points and pays at the box office that runs beside the rooms; the
 /// demo concert has 150 seats, and whoever finds none goes without. The latency of what an arrival asks first counts from the
 /// schedule, that of the rest from when the visitor turned to it. The exit code is 1 if any answer was wrong.
+///
+/// Example: ropeline load journey --rate 20 --duration 1m --stay 1s..3s --buy
 #[derive(Debug, Clone, clap::Args)]
-#[command(
-    after_help = "Example: ropeline load journey --rate 20 --duration 1m --stay 1s..3s --buy"
-)]
 pub(crate) struct JourneyArgs {
     /// Arrivals per second
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
@@ -97,14 +98,13 @@ pub(crate) struct JourneyArgs {
     pub(crate) target: Target,
 }
 
-/// A rate that grows step by step.
+/// A rate that grows step by step, to see from where on answers are slow.
 ///
 /// The report has a line for each step, so that one sees from which rate on answers are slow. What is sent never
 /// waits for what was sent before. The exit code is 1 if any answer was wrong.
+///
+/// Example: ropeline load ramp --of poll --from 1000 --to 20000 --steps 10 --duration 1m
 #[derive(Debug, Clone, clap::Args)]
-#[command(
-    after_help = "Example: ropeline load ramp --of poll --from 1000 --to 20000 --steps 10 --duration 1m"
-)]
 pub(crate) struct RampArgs {
     /// What is sent
     #[arg(long, value_name = "WHAT", default_value = "poll")]
