@@ -41,7 +41,7 @@ pub(crate) struct HerdArgs {
 /// each for another of them, however slowly they are answered, and their latency counts from when they were to be
 /// sent. Let the room be paused or slow, or passes run out meanwhile. The exit code is 1 if any answer was wrong.
 ///
-/// Example: ropeline load poll --visitors 100000 --rate 20000 --duration 1m
+/// Example: ropeline load poll --visitors 100000 --rate 5000 --duration 1m
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PollArgs {
     /// How many wait
@@ -103,7 +103,7 @@ pub(crate) struct JourneyArgs {
 /// The report has a line for each step, so that one sees from which rate on answers are slow. What is sent never
 /// waits for what was sent before. The exit code is 1 if any answer was wrong.
 ///
-/// Example: ropeline load ramp --of poll --from 1000 --to 20000 --steps 10 --duration 1m
+/// Example: ropeline load ramp --of poll --from 1000 --to 10000 --steps 10 --duration 1m
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RampArgs {
     /// What is sent
