@@ -11,6 +11,7 @@ use tokio::{sync::watch, time::Instant};
 use super::{
     judge::{At, Judge, Span},
     tally::Tally,
+    turn::Flight,
 };
 use crate::http::{Answer, Http};
 
@@ -21,6 +22,7 @@ pub(crate) struct Crowd {
     /// Part of the `Idempotency-Key`s of this run.
     pub(crate) run: u64,
     start: Instant,
+    pub(crate) flight: Flight,
     judge: Mutex<Judge>,
     tally: Mutex<Tally>,
     /// True once the run is to end; a reason if it cannot go on at all.
@@ -43,6 +45,7 @@ impl Crowd {
             room,
             run,
             start: Instant::now(),
+            flight: Flight::default(),
             judge: Mutex::new(Judge::new(visitors)),
             tally: Mutex::new(Tally::new(visitors)),
             stop: watch::Sender::new(Stop::No),
@@ -83,12 +86,30 @@ impl Crowd {
         self.stop.borrow().clone()
     }
 
+    /// Waits until the run ends.
+    pub(crate) async fn end(&self) {
+        let mut stop = self.stop.subscribe();
+        // The sender is in here, so it is there as long as anybody waits.
+        stop.wait_for(|stop| *stop != Stop::No).await.ok();
+    }
+
+    /// What was measured so far was preparation.
+    pub(crate) fn measure_from_here(&self) {
+        self.flight.forget();
+        self.tally().forget();
+    }
+
     /// Passes the time; `false` if the run ended meanwhile.
     pub(crate) async fn rest(&self, span: Duration) -> bool {
-        let mut stop = self.stop.subscribe();
+        let slept = self.unless_stopped(tokio::time::sleep(span));
+        slept.await.is_some()
+    }
+
+    /// Awaits something; `None` if the run ended meanwhile.
+    pub(crate) async fn unless_stopped<T>(&self, awaited: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
-            () = tokio::time::sleep(span) => true,
-            _ = stop.wait_for(|stop| *stop != Stop::No) => false,
+            came = awaited => Some(came),
+            () = self.end() => None,
         }
     }
 }

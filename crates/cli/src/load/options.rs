@@ -2,32 +2,22 @@
 
 use std::time::Duration;
 
-use ropeline_core::RoomId;
+use super::target::Target;
+use crate::units::{Spans, share, span, spans};
 
-use crate::{
-    http::BaseUrl,
-    units::{Spans, room, share, span, spans},
-};
-
-/// Sends realistic visitors to a room and judges every answer.
+/// A crowd of visitors as they really are, each of whom judges every answer.
 ///
 /// They arrive over a while, most of them early, and ask as often as they are told. Some leave the line, some close
 /// the tab, and who is let in passes the gate a few times and finishes. The default server lets 10 in per
 /// second, so 5000 visitors take over eight minutes; --until reports sooner. The exit code is 1 if any
 /// answer was wrong.
+///
+/// Example: ropeline load crowd --visitors 5000 --until 60s
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CrowdArgs {
     /// How many come
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) visitors: u32,
-
-    /// The server [default: the address that the settings listen on]
-    #[arg(long)]
-    pub(crate) url: Option<BaseUrl>,
-
-    /// The room that they want into
-    #[arg(long, default_value = "main", value_parser = room)]
-    pub(crate) room: RoomId,
 
     /// Over how long they arrive
     #[arg(long, value_name = "SPAN", default_value = "20s", value_parser = span)]
@@ -65,19 +55,10 @@ pub(crate) struct CrowdArgs {
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) idle: f64,
 
-    /// How many may be inside at once [default: asked of the server, where the admin key is at hand]
-    #[arg(long, value_name = "N")]
-    pub(crate) cap: Option<u64>,
-
     /// Makes the same crowd again
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Connections to the server at once
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) connections: u16,
-
-    /// Print the report as JSON, and progress on standard error
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
 }

@@ -1,4 +1,4 @@
-//! How the crowd is doing, while it is.
+//! How a run is doing, while it is.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -38,33 +38,43 @@ impl Progress {
     }
 
     /// Shows how it goes, until it is dropped.
-    pub(crate) async fn follow(&self, crowd: &Crowd) {
+    pub(crate) async fn follow(&self, mut look: impl FnMut() -> Picture) {
         let pause = match self {
             Self::Bar(_) => REDRAW,
             Self::Lines | Self::Aside => LINE,
         };
-        let mut before = (crowd.now(), 0);
         loop {
             tokio::time::sleep(pause).await;
-            let wrong = crowd.judge().wrong.total();
-            let now = crowd.now();
-            let tally = crowd.tally();
-            let rate = rate(tally.answers - before.1, now.saturating_sub(before.0));
-            before = (now, tally.answers);
-            self.show(&tally, now, rate, wrong);
+            self.show(&look());
         }
     }
 
-    fn show(&self, tally: &Tally, now: Duration, rate: u64, wrong: u64) {
-        let (people, answers) = (people(tally), answers(rate, wrong));
-        let example = example(tally);
+    /// Shows how a crowd is doing.
+    pub(crate) async fn follow_crowd(&self, crowd: &Crowd) {
+        let mut pace = Pace::default();
+        self.follow(|| {
+            let wrong = crowd.judge().wrong.total();
+            let now = crowd.now();
+            let tally = crowd.tally();
+            let answers = answers(pace.rate(now, tally.answers), wrong);
+            Picture {
+                now,
+                done: tally.done() as u64,
+                parts: vec![people(&tally), answers, example(&tally)],
+            }
+        })
+        .await;
+    }
+
+    fn show(&self, picture: &Picture) {
+        let Picture { now, done, parts } = picture;
         match self {
             Self::Bar(bar) => {
-                bar.set_message(format!("{people}\n{answers}\n{example}"));
-                bar.set_position(tally.done() as u64);
+                bar.set_message(parts.join("\n"));
+                bar.set_position(*done);
             }
-            Self::Lines => line(io::stdout().lock(), now, &[people, answers, example]),
-            Self::Aside => line(io::stderr().lock(), now, &[people, answers, example]),
+            Self::Lines => line(io::stdout().lock(), *now, parts),
+            Self::Aside => line(io::stderr().lock(), *now, parts),
         }
     }
 
@@ -72,6 +82,29 @@ impl Progress {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// How a run is doing at a moment.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    pub(crate) now: Duration,
+    /// How far the bar goes.
+    pub(crate) done: u64,
+    /// A line each on a terminal.
+    pub(crate) parts: Vec<String>,
+}
+
+/// How fast a count grows from one picture to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    before: (Duration, u64),
+}
+
+impl Pace {
+    pub(crate) fn rate(&mut self, now: Duration, count: u64) -> u64 {
+        let (then, counted) = std::mem::replace(&mut self.before, (now, count));
+        rate(count.saturating_sub(counted), now.saturating_sub(then))
     }
 }
 
@@ -108,7 +141,7 @@ fn people(tally: &Tally) -> String {
     )
 }
 
-fn answers(rate: u64, wrong: u64) -> String {
+pub(crate) fn answers(rate: u64, wrong: u64) -> String {
     format!("{} answers/s, {} wrong", grouped(rate), grouped(wrong))
 }
 

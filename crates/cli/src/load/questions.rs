@@ -10,6 +10,7 @@ use super::{
     judge::{Gate, Rule, Span},
     place::{Place, Standing},
     tally::{Question, Stage},
+    turn::Turn,
 };
 use crate::http::Answer;
 
@@ -27,6 +28,13 @@ pub(crate) struct Desk {
     /// The highest that was seen.
     version: u64,
     pass_life: Duration,
+    user: Option<User>,
+}
+
+/// Somebody whom the box office knows.
+struct User {
+    id: u64,
+    login: String,
 }
 
 /// What a status answer comes to.
@@ -44,10 +52,11 @@ impl Desk {
             token: None,
             version: 0,
             pass_life: Duration::ZERO,
+            user: None,
         }
     }
 
-    pub(crate) fn crowd(&self) -> &Crowd {
+    pub(crate) fn crowd(&self) -> &Arc<Crowd> {
         &self.crowd
     }
 
@@ -65,15 +74,14 @@ impl Desk {
     }
 
     /// Joins; a lost answer is asked for again with the same key.
-    pub(crate) async fn join(&mut self) -> Option<Place> {
+    pub(crate) async fn join(&mut self, turn: Turn) -> Option<Place> {
         let key = format!("crowd-{:016x}-{}", self.crowd.run, self.who);
         let ask = || {
-            let request = self.crowd.http.request(Method::POST, TOKENS);
-            request
+            self.logged_in(Method::POST, TOKENS)
                 .header("Idempotency-Key", &key)
                 .json(&json!({"room": self.crowd.room}))
         };
-        let (answer, first_asked) = self.insist(Question::Join, ask).await?;
+        let (answer, first_asked) = self.insist(Question::Join, &turn, ask).await?;
         if !answer.status.is_success() {
             self.refused(&answer);
             return None;
@@ -95,13 +103,13 @@ impl Desk {
             Some(problem) if answer.status.is_client_error() => {
                 self.crowd.stop(Stop::Refused(problem.to_string()));
             }
-            _ => self.wrong(Rule::AnswerKnown, &format!("join: {}", answer.summary())),
+            _ => self.unknown(Question::Join, answer),
         }
     }
 
-    pub(crate) async fn status(&mut self) -> Option<Heard> {
+    pub(crate) async fn status(&mut self, turn: Turn) -> Option<Heard> {
         let ask = || self.with_token(Method::GET, "/api/v1/queue/status");
-        let (answer, _) = self.insist(Question::Status, ask).await?;
+        let (answer, _) = self.insist(Question::Poll, &turn, ask).await?;
         let span = self.crowd.span(&answer);
         match answer.status.as_u16() {
             200 => {
@@ -116,7 +124,7 @@ impl Desk {
                 Some(Heard::Ended)
             }
             _ => {
-                self.wrong(Rule::AnswerKnown, &format!("status: {}", answer.summary()));
+                self.unknown(Question::Poll, &answer);
                 None
             }
         }
@@ -124,22 +132,27 @@ impl Desk {
 
     /// Asks the gate, as a protected service would for each page.
     pub(crate) async fn try_gate(&mut self) -> Option<()> {
+        let (gate, span) = self.ask_gate().await?;
+        self.crowd.judge().at_gate(self.who, span, gate);
+        Some(())
+    }
+
+    pub(crate) async fn ask_gate(&self) -> Option<(Gate, Span)> {
         let path = format!("/api/v1/queue/verify?room={}", self.crowd.room);
         let ask = || self.with_token(Method::GET, &path);
-        let (answer, _) = self.insist(Question::Gate, ask).await?;
+        let turn = Turn::now(&self.crowd);
+        let (answer, _) = self.insist(Question::Gate, &turn, ask).await?;
         let code = answer.problem().map(|problem| problem.code);
         let gate = match (answer.status.as_u16(), code.as_deref()) {
             (204, None) => Gate::Open,
             (403, Some("NOT_ADMITTED")) => Gate::Wait,
             (401, Some("TOKEN_EXPIRED" | "TOKEN_NOT_FOUND")) => Gate::Refused,
             _ => {
-                self.wrong(Rule::AnswerKnown, &format!("gate: {}", answer.summary()));
+                self.unknown(Question::Gate, &answer);
                 return None;
             }
         };
-        let span = self.crowd.span(&answer);
-        self.crowd.judge().at_gate(self.who, span, gate);
-        Some(())
+        Some((gate, self.crowd.span(&answer)))
     }
 
     /// After the end, the gate must be shut.
@@ -152,9 +165,10 @@ impl Desk {
     /// Gives up the place, or finishes with the pass.
     pub(crate) async fn leave(&mut self) -> Option<()> {
         let ask = || self.with_token(Method::DELETE, TOKENS);
-        let (answer, _) = self.insist(Question::Leave, ask).await?;
+        let turn = Turn::now(&self.crowd);
+        let (answer, _) = self.insist(Question::Leave, &turn, ask).await?;
         if answer.status.as_u16() != 204 {
-            self.wrong(Rule::AnswerKnown, &format!("leave: {}", answer.summary()));
+            self.unknown(Question::Leave, &answer);
             return None;
         }
         self.crowd.judge().ended(self.who);
@@ -169,34 +183,50 @@ impl Desk {
         }
     }
 
-    fn with_token(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self.crowd.http.request(method, path);
-        request
+    pub(crate) fn be_user(&mut self, id: u64, login: String) {
+        self.user = Some(User { id, login });
+    }
+
+    /// The number by which the box office knows the visitor; 0 is nobody.
+    pub(crate) fn user(&self) -> u64 {
+        self.user.as_ref().map_or(0, |user| user.id)
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.crowd.http.request(method, path)
+    }
+
+    pub(crate) fn with_token(&self, method: Method, path: &str) -> RequestBuilder {
+        self.request(method, path)
             .header("X-Queue-Token", self.token.as_deref().unwrap_or_default())
             .header("X-Queue-Version", self.version)
     }
 
+    pub(crate) fn logged_in(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.request(method, path);
+        match &self.user {
+            Some(user) => request.bearer_auth(&user.login),
+            None => request,
+        }
+    }
+
     /// Asks until there is an answer that is not "later"; also says when it was first asked.
-    async fn insist(
+    pub(crate) async fn insist(
         &self,
         question: Question,
+        turn: &Turn,
         ask: impl Fn() -> RequestBuilder,
     ) -> Option<(Answer, Duration)> {
-        let (mut first_asked, mut silent_since) = (None, self.crowd.now());
+        let (mut first_asked, mut silent_since) = (None, turn.begun);
         loop {
             let begun = self.crowd.now();
-            let answer = self.crowd.http.send(ask()).await;
-            let pause = match answer {
+            let pause = match self.crowd.http.send(ask()).await {
                 Ok(answer) => {
                     let span = self.crowd.span(&answer);
                     let first_asked = *first_asked.get_or_insert(span.asked);
-                    let took = span.answered.saturating_sub(span.asked);
-                    let mut tally = self.crowd.tally();
-                    tally.answered(question, took);
-                    if !says_later(&answer) {
+                    if let Word::Answer = self.take_down(question, turn, &answer) {
                         return Some((answer, first_asked));
                     }
-                    tally.put_off += 1;
                     silent_since = span.answered;
                     answer.retry_after.unwrap_or(REPEAT_AFTER)
                 }
@@ -214,6 +244,19 @@ impl Desk {
                 return None;
             }
         }
+    }
+
+    fn take_down(&self, question: Question, turn: &Turn, answer: &Answer) -> Word {
+        let span = self.crowd.span(answer);
+        let word = Word::of(answer);
+        let mut tally = self.crowd.tally();
+        tally.answers += 1;
+        match word {
+            Word::Answer => tally.answered(question, turn, span),
+            Word::Slower => tally.put_off.rate_limited += 1,
+            Word::Later => tally.put_off.busy += 1,
+        }
+        word
     }
 
     /// Reads a place view; one that does not fit is wrong.
@@ -234,17 +277,35 @@ impl Desk {
         }
     }
 
-    fn wrong(&self, rule: Rule, what: &str) {
+    pub(crate) fn wrong(&self, rule: Rule, what: &str) {
         self.crowd.judge().wrong(rule, self.who, what);
+    }
+
+    /// The documents name no such answer.
+    pub(crate) fn unknown(&self, question: Question, answer: &Answer) {
+        let what = format!("{question:?}: {}", answer.summary());
+        self.wrong(Rule::AnswerKnown, &what);
     }
 }
 
-/// The server is busy or full, and says when to come back.
-fn says_later(answer: &Answer) -> bool {
-    let code = answer.problem().map(|problem| problem.code);
-    match (answer.status.as_u16(), code.as_deref()) {
-        (429, _) => true,
-        (503, Some(code)) => matches!(code, "STORE_UNAVAILABLE" | "ROOM_FULL"),
-        _ => false,
+/// Whether an answer is one, or says when to ask again.
+enum Word {
+    Answer,
+    /// Too many come from this address.
+    Slower,
+    /// The server is busy or full.
+    Later,
+}
+
+impl Word {
+    fn of(answer: &Answer) -> Self {
+        let code = || answer.problem().map(|problem| problem.code);
+        match answer.status.as_u16() {
+            429 => Self::Slower,
+            503 if matches!(code().as_deref(), Some("STORE_UNAVAILABLE" | "ROOM_FULL")) => {
+                Self::Later
+            }
+            _ => Self::Answer,
+        }
     }
 }

@@ -7,9 +7,10 @@ use serde::Serialize;
 use super::{
     estimates::Quality,
     judge::{Closing, Wrong},
+    latency::Latency,
     policy::RoomPolicy,
-    stats::{float, millis, quantile, sorted, tenth},
-    tally::{Stage, Tally},
+    stats::{float, quantile, sorted, tenth},
+    tally::{Question, Stage, Tally},
 };
 
 /// Without the policy, admissions closer together than this are one wave.
@@ -53,14 +54,6 @@ pub(crate) struct Questions {
     pub(crate) answers_per_second: f64,
     pub(crate) put_off: u64,
     pub(crate) unanswered: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Latency {
-    pub(crate) count: usize,
-    pub(crate) p50_ms: f64,
-    pub(crate) p99_ms: f64,
 }
 
 /// Who was let in together, by the server's times of day.
@@ -124,7 +117,7 @@ impl Report {
 }
 
 impl Visitors {
-    fn of(tally: &Tally) -> Self {
+    pub(crate) fn of(tally: &Tally) -> Self {
         Self {
             all: tally.visitors(),
             through: tally.count(Stage::Through),
@@ -140,26 +133,13 @@ impl Questions {
     fn of(tally: &Tally, seconds: f64) -> Self {
         let answers = usize::try_from(tally.answers).unwrap_or(usize::MAX);
         Self {
-            joins: Latency::of(&tally.joins),
-            polls: Latency::of(&tally.polls),
-            gates: tally.gates,
+            joins: tally.latency(Question::Join),
+            polls: tally.latency(Question::Poll),
+            gates: tally.latency(Question::Gate).count,
             answers: tally.answers,
             answers_per_second: tenth(float(answers) / seconds.max(0.001)),
-            put_off: tally.put_off,
+            put_off: tally.put_off.total(),
             unanswered: tally.unanswered,
-        }
-    }
-}
-
-impl Latency {
-    fn of(took: &[Duration]) -> Self {
-        let mut took = took.to_vec();
-        took.sort_unstable();
-        let at = |part| quantile(&took, part).map_or(0.0, millis);
-        Self {
-            count: took.len(),
-            p50_ms: at(0.5),
-            p99_ms: at(0.99),
         }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) enum Inside {
     Buys,
     /// Looks around and goes.
     Looks,
+    /// Buys a seat at the box office.
+    BuysSeat,
     /// Falls asleep until the pass has run out, where passes are short.
     Idles,
 }

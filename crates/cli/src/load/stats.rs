@@ -1,7 +1,5 @@
 //! Sums over what was measured.
 
-use std::time::Duration;
-
 /// The value below which this part of the sorted values lies; `None` of nothing.
 pub(crate) fn quantile<T: Copy>(sorted: &[T], part: f64) -> Option<T> {
     let last = sorted.len().checked_sub(1)?;
@@ -45,10 +43,6 @@ pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 /// To a tenth, as reports show it.
 pub(crate) fn tenth(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
-}
-
-pub(crate) fn millis(span: Duration) -> f64 {
-    tenth(span.as_secs_f64() * 1_000.0)
 }
 
 #[cfg(test)]

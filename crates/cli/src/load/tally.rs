@@ -1,10 +1,17 @@
 //! What has happened so far, in numbers.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::Serialize;
 
-use super::{estimates::Wait, place::Place};
+use super::{
+    estimates::Wait,
+    judge::Span,
+    latency::{Latency, Spread},
+    place::Place,
+    turn::Turn,
+};
 
 /// Where a visitor is in their own story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,26 +34,41 @@ pub(crate) enum Stage {
     Failed,
 }
 
-/// What was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What was asked, in the order in which a visitor gets to ask it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum Question {
+    Login,
     Join,
-    Status,
+    Poll,
     Gate,
+    Dates,
+    Seats,
+    Reserve,
+    Charge,
+    Pay,
     Leave,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     stages: Vec<Stage>,
     pub(crate) answers: u64,
     /// Answers that said: come back later.
-    pub(crate) put_off: u64,
+    pub(crate) put_off: PutOff,
     /// Questions without an answer; they were repeated.
     pub(crate) unanswered: u64,
-    pub(crate) joins: Vec<Duration>,
-    pub(crate) polls: Vec<Duration>,
-    pub(crate) gates: u64,
+    /// Until the answer that was not "later".
+    pub(crate) took: BTreeMap<Question, Spread>,
+    /// The same for each step of a schedule.
+    pub(crate) steps: Vec<Spread>,
+    /// By how much scheduled questions were begun too late.
+    pub(crate) sent_late: Spread,
+    /// How long questions waited for a free connection.
+    pub(crate) queued: Spread,
+    /// Seats that were bought, and buyers who found none.
+    pub(crate) sold: u64,
+    pub(crate) sold_out: u64,
     /// When the server says that visitors were let in.
     pub(crate) admissions: Vec<Timestamp>,
     /// First estimates and real waits of those who never went away.
@@ -63,6 +85,15 @@ impl Tally {
             stages: vec![Stage::default(); visitors],
             ..Self::default()
         }
+    }
+
+    /// Forgets what was measured, and not where the visitors are.
+    pub(crate) fn forget(&mut self) {
+        let stages = std::mem::take(&mut self.stages);
+        *self = Self {
+            stages,
+            ..Self::default()
+        };
     }
 
     pub(crate) fn enter(&mut self, who: usize, stage: Stage) {
@@ -95,13 +126,39 @@ impl Tally {
         }
     }
 
-    pub(crate) fn answered(&mut self, question: Question, took: Duration) {
-        self.answers += 1;
-        match question {
-            Question::Join => self.joins.push(took),
-            Question::Status => self.polls.push(took),
-            Question::Gate => self.gates += 1,
-            Question::Leave => {}
+    /// A question was answered with something else than "later".
+    pub(crate) fn answered(&mut self, question: Question, turn: &Turn, span: Span) {
+        let took = span.answered.saturating_sub(turn.due);
+        self.queued.add(span.asked.saturating_sub(turn.begun));
+        self.took.entry(question).or_default().add(took);
+        if let Some(step) = turn.step {
+            if self.steps.len() <= step {
+                self.steps.resize_with(step + 1, Spread::default);
+            }
+            self.steps[step].add(took);
         }
+    }
+
+    /// How long one kind of question took.
+    pub(crate) fn latency(&self, question: Question) -> Latency {
+        let none = Spread::default;
+        let took = self.took.get(&question).cloned();
+        took.unwrap_or_else(none).figures()
+    }
+}
+
+/// How often "later" was said, and by what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PutOff {
+    /// 429: too many from one address.
+    pub(crate) rate_limited: u64,
+    /// 503: the store is away, or the room full.
+    pub(crate) busy: u64,
+}
+
+impl PutOff {
+    pub(crate) fn total(self) -> u64 {
+        self.rate_limited + self.busy
     }
 }

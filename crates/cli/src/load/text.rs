@@ -4,7 +4,9 @@ use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
     estimates::Quality,
-    report::{Admissions, Estimates, Latency, Questions, Report, Visitors, Waits},
+    judge::Wrong,
+    latency::Latency,
+    report::{Admissions, Estimates, Questions, Report, Visitors, Waits},
 };
 use crate::units::grouped;
 
@@ -32,26 +34,25 @@ impl Display for Report {
             write!(f, "{waits}")?;
         }
         write!(f, "{}", self.estimates)?;
-        self.verdict(f)
+        verdict(f, &self.wrong, self.questions.answers)
     }
 }
 
-impl Report {
-    fn verdict(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.wrong_answers == 0 {
-            let answers = grouped(self.questions.answers);
-            return writeln!(f, "\nall answers were right ({answers} of them)");
-        }
-        writeln!(f, "\nwrong answers: {}", grouped(self.wrong_answers))?;
-        for (rule, count) in &self.wrong.counts {
-            writeln!(f, "  {count:>6}  {rule}")?;
-        }
-        writeln!(f, "the first of them:")?;
-        for wrong in &self.wrong.first {
-            writeln!(f, "  {wrong}")?;
-        }
-        Ok(())
+/// Whether all answers were right, and which were not.
+pub(crate) fn verdict(f: &mut Formatter<'_>, wrong: &Wrong, answers: u64) -> fmt::Result {
+    if wrong.total() == 0 {
+        let answers = grouped(answers);
+        return writeln!(f, "\nall answers were right ({answers} of them)");
     }
+    writeln!(f, "\nwrong answers: {}", grouped(wrong.total()))?;
+    for (rule, count) in &wrong.counts {
+        writeln!(f, "  {count:>6}  {rule}")?;
+    }
+    writeln!(f, "the first of them:")?;
+    for wrong in &wrong.first {
+        writeln!(f, "  {wrong}")?;
+    }
+    Ok(())
 }
 
 impl Display for Visitors {
@@ -177,6 +178,6 @@ fn table(f: &mut Formatter<'_>, tenths: &[Quality]) -> fmt::Result {
     Ok(())
 }
 
-fn line(f: &mut Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+pub(crate) fn line(f: &mut Formatter<'_>, name: &str, text: &str) -> fmt::Result {
     writeln!(f, "{name:<11} {text}")
 }

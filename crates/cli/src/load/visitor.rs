@@ -10,7 +10,9 @@ use super::{
     place::{Estimate, Place, Standing},
     questions::{Desk, Heard},
     script::{Inside, Patience, Script},
+    shop::Purchase,
     tally::Stage,
+    turn::Turn,
 };
 
 /// One in so many polls of those who wait is followed by a try at the gate.
@@ -45,9 +47,19 @@ impl Visitor {
         }
     }
 
+    /// The whole visit, at the time that the script says.
+    pub(crate) async fn arrive(self) {
+        if self.rest(self.script.arrives).await.is_none() {
+            self.desk.enter(Stage::Dismissed);
+            return;
+        }
+        let turn = Turn::now(self.desk.crowd());
+        self.visit(turn).await;
+    }
+
     /// The whole visit. Whoever still has a place when the run is stopped gives it back.
-    pub(crate) async fn visit(mut self) {
-        let stage = match self.story().await {
+    pub(crate) async fn visit(mut self, turn: Turn) {
+        let stage = match self.story(turn).await {
             Some(stage) => stage,
             None if self.desk.crowd().stopped() == Stop::No => Stage::Failed,
             None => {
@@ -59,9 +71,12 @@ impl Visitor {
     }
 
     /// How the visit ends; `None` if it is cut short.
-    async fn story(&mut self) -> Option<Stage> {
-        self.rest(self.script.arrives).await?;
-        let place = self.desk.join().await?;
+    async fn story(&mut self, mut turn: Turn) -> Option<Stage> {
+        if self.script.inside == Inside::BuysSeat {
+            self.desk.log_in(turn).await?;
+            turn = Turn::now(self.desk.crowd());
+        }
+        let place = self.desk.join(turn).await?;
         let told = Told {
             at: self.desk.crowd().now(),
             place: place.clone(),
@@ -100,7 +115,8 @@ impl Visitor {
                     self.desk.try_gate().await?;
                 }
             }
-            match self.desk.status().await? {
+            let turn = Turn::now(self.desk.crowd());
+            match self.desk.status(turn).await? {
                 Heard::Place(next) => place = next,
                 Heard::Ended => return Some(Some(Stage::Gone)),
             }
@@ -151,6 +167,7 @@ impl Visitor {
             return Some(Stage::Through);
         }
         let pages = match self.script.inside {
+            Inside::BuysSeat => return self.buy(life).await,
             Inside::Buys => PAGES.0,
             Inside::Looks | Inside::Idles => PAGES.1,
         };
@@ -163,6 +180,21 @@ impl Visitor {
         }
         self.desk.leave().await?;
         self.desk.expect_refusal().await?;
+        Some(Stage::Through)
+    }
+
+    /// Looks around for a while and buys a seat. Who finds none goes without.
+    async fn buy(&mut self, life: Duration) -> Option<Stage> {
+        self.desk.try_gate().await?;
+        self.rest(self.script.stay.min(life / 2)).await?;
+        match self.desk.buy_seat(&mut self.chance).await? {
+            Purchase::Seat => self.desk.expect_finish().await?,
+            Purchase::SoldOut => {
+                self.desk.crowd().tally().sold_out += 1;
+                self.desk.leave().await?;
+                self.desk.expect_refusal().await?;
+            }
+        }
         Some(Stage::Through)
     }
 

@@ -12,6 +12,7 @@ mod health;
 mod import;
 mod liar;
 mod life;
+mod load;
 mod logins;
 mod moving;
 mod nginx;

@@ -5,16 +5,21 @@
 
 mod order;
 mod rule;
+mod sales;
 mod seen;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
-pub(crate) use self::rule::{Rule, Wrong};
 use self::{
     order::{Heads, Joins, Stays},
+    sales::Sales,
     seen::{Joined, Seen, Stay},
+};
+pub(crate) use self::{
+    rule::{Rule, Wrong},
+    sales::Sale,
 };
 use super::place::Place;
 
@@ -44,6 +49,7 @@ pub(crate) enum Gate {
 pub(crate) struct Judge {
     seen: Vec<Seen>,
     heads: Heads,
+    sales: Sales,
     pub(crate) wrong: Wrong,
 }
 
@@ -65,11 +71,15 @@ impl Judge {
 
     /// A status was answered.
     pub(crate) fn polled(&mut self, who: usize, span: Span, place: &Place) {
-        // A place counts as absent only if it is silent for three of the intervals that it was told.
+        self.note_silence(who, span);
+        self.look(who, span, place);
+    }
+
+    /// A place counts as absent only if it is silent for three of the intervals that it was told.
+    fn note_silence(&mut self, who: usize, span: Span) {
         if span.asked > self.seen[who].expected_by {
             self.seen[who].may_be_absent = true;
         }
-        self.look(who, span, place);
     }
 
     fn look(&mut self, who: usize, span: Span, place: &Place) {
@@ -183,6 +193,7 @@ impl Judge {
 
     /// A status was refused because the place has ended.
     pub(crate) fn lost(&mut self, who: usize, span: Span, answer: &str) {
+        self.note_silence(who, span);
         let seen = &self.seen[who];
         let ran_out = seen.inside.is_some() && span.answered >= seen.pass_until;
         if !seen.ended && !seen.may_be_absent && !ran_out {
@@ -195,6 +206,11 @@ impl Judge {
     /// The place was given up, the pass finished, or its time is over.
     pub(crate) fn ended(&mut self, who: usize) {
         self.seen[who].ended = true;
+    }
+
+    /// A seat was paid for.
+    pub(crate) fn sold(&mut self, who: usize, sale: Sale) {
+        self.sales.add(who, sale, &mut self.wrong);
     }
 
     /// An answer that no rule above is about.

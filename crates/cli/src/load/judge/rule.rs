@@ -39,6 +39,10 @@ pub(crate) enum Rule {
     EndedStaysEnded,
     /// Nobody who keeps asking loses a place or a pass.
     PlaceStays,
+    /// No two buyers have paid for the same seat.
+    SeatSoldOnce,
+    /// A seat costs its price, and just that is missing from the points afterwards.
+    PointsFit,
     /// Every answer is one that the documents name.
     AnswerKnown,
     /// Every question is answered in the end.

@@ -247,3 +247,51 @@ fn waiting_again_after_being_inside_is_wrong() {
     });
     assert_eq!(rules, [Rule::PlaceStays]);
 }
+
+#[test]
+fn a_place_that_is_lost_after_a_long_silence_is_not_wrong() {
+    // The view says to ask again after two seconds.
+    let lost = |asked_s| {
+        broken(|judge| {
+            judge.joined(0, at(0, 1), &waiting(9, 4));
+            judge.lost(0, at(asked_s, asked_s + 1), "401 TOKEN_EXPIRED");
+        })
+    };
+    assert_eq!(lost(4), [Rule::PlaceStays]);
+    assert_eq!(lost(6), []);
+}
+
+fn sale(seat: u64) -> Sale {
+    Sale {
+        seat,
+        price: 90,
+        paid: Some(90),
+        had: Some(100),
+        has: Some(10),
+    }
+}
+
+#[test]
+fn a_seat_that_is_sold_twice_is_wrong() {
+    let seats = |one, other| {
+        broken(|judge| {
+            judge.sold(0, sale(one));
+            judge.sold(1, sale(other));
+        })
+    };
+    assert_eq!(seats(1, 2), []);
+    assert_eq!(seats(1, 1), [Rule::SeatSoldOnce]);
+}
+
+#[test]
+fn points_that_do_not_add_up_are_wrong() {
+    let mut dear = sale(1);
+    dear.paid = Some(91);
+    let mut free = sale(1);
+    free.has = free.had;
+    let mut untold = sale(1);
+    untold.has = None;
+    for wrong in [dear, free, untold] {
+        assert_eq!(broken(|judge| judge.sold(0, wrong)), [Rule::PointsFit]);
+    }
+}
