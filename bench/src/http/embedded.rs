@@ -52,16 +52,18 @@ fn measure(turns: &Turns<'_>, yardsticks: &Yardsticks, product: &Product) -> Res
 }
 
 fn goals(loads: &[Load]) -> Vec<Goal> {
-    let [hello, _, _, status, join, _] = loads else {
+    let [_, _, _, status, join, _, _, crowd] = loads else {
         return Vec::new();
     };
     let goal = |what, bound, load: &Load| {
+        let hello = Load::hello_beside(loads, load);
         let ratios = load.figures.ratios(&hello.figures);
         Goal::new(what, Bound::AtLeast(bound), "× hello", &ratios)
     };
     vec![
         goal("status", 0.90, status),
         goal("durable join, embedded", 0.55, join),
+        goal("durable join, embedded, 256 connections", 0.55, crowd),
     ]
 }
 
@@ -86,7 +88,9 @@ fn loads(turns: &Turns<'_>, yardsticks: &Yardsticks, product: &Product) -> Resul
             requests::hello(),
         ),
         Load::new("status", target, status),
-        Load::new("durable join", target, joins),
+        Load::new("durable join", target, joins.clone()),
         Load::new("gate check", target, verify),
+        Load::hello(&yardsticks.hello).crowded("hello, 256 connections"),
+        Load::new("", target, joins).crowded("durable join, 256 connections"),
     ])
 }

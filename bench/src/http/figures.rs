@@ -135,7 +135,10 @@ pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
             yardstick.generator_micros(),
         ),
         columns: COLUMNS.to_vec(),
-        rows: loads.iter().map(|load| row(load, yardstick)).collect(),
+        rows: loads
+            .iter()
+            .map(|load| row(load, &Load::hello_beside(loads, load).figures))
+            .collect(),
     }
 }
 

@@ -61,6 +61,9 @@ impl Args {
     }
 }
 
+/// Connections of a crowd. On the night of a sale there are thousands, and what is gathered costs less for each.
+const CROWD: usize = 256;
+
 /// Requests of one kind to one server.
 #[derive(Debug)]
 pub(crate) struct Load {
@@ -115,6 +118,22 @@ impl Load {
             connections: Some(connections),
             ..self
         }
+    }
+
+    /// As asked by a crowd, which fills larger batches: see [`CROWD`].
+    fn crowded(self, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..self.over(CROWD)
+        }
+    }
+
+    /// The yardstick of a load: hello over as many connections, where that was measured.
+    fn hello_beside<'a>(loads: &'a [Self], load: &Self) -> &'a Self {
+        let same = |hello: &&Self| {
+            hello.name.starts_with("hello") && hello.connections == load.connections
+        };
+        loads.iter().find(same).unwrap_or(&loads[0])
     }
 
     fn named<'a>(loads: &'a [Self], name: &str) -> Option<&'a Self> {

@@ -4,7 +4,7 @@ use super::{super::Load, names};
 use crate::goals::{Bound, Goal};
 
 /// One of ours, one of theirs, and how many times as fast it should be.
-const GOALS: [(&str, &str, &str, f64, &str); 8] = [
+const GOALS: [(&str, &str, &str, f64, &str); 11] = [
     (
         "status, on Redis",
         names::STATUS,
@@ -59,6 +59,27 @@ const GOALS: [(&str, &str, &str, f64, &str); 8] = [
         names::STATUS,
         names::HELLO,
         0.90,
+        "× hello",
+    ),
+    (
+        "join on Redis, 256 connections",
+        names::CROWD_JOIN,
+        names::CROWD_HELLO,
+        0.50,
+        "× hello",
+    ),
+    (
+        "join on Redis, 256 connections, beside plain",
+        names::CROWD_JOIN,
+        names::CROWD_PLAIN_JOIN,
+        1.7,
+        "× plain",
+    ),
+    (
+        "gate check with renewal, on Redis, 256 connections",
+        names::CROWD_GATE,
+        names::CROWD_HELLO,
+        0.45,
         "× hello",
     ),
 ];

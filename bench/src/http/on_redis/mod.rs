@@ -97,7 +97,10 @@ fn of_the_loads(loads: &[Load]) -> impl Iterator<Item = Found> {
 
 /// The yardstick is the first.
 fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
-    let mut loads = vec![Load::hello(&servers.hello)];
+    let mut loads = vec![
+        Load::hello(&servers.hello),
+        Load::hello(&servers.hello).crowded(names::CROWD_HELLO),
+    ];
     loads.extend(of_the_plain_design(turns, servers)?);
     loads.extend(of_the_list_and_the_table(servers));
     if let Ok(ours) = &servers.ours {
@@ -115,6 +118,8 @@ fn of_the_plain_design(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>
     let [few, many] = servers.opponents.counting_keys();
     Ok(vec![
         Load::new(names::PLAIN_JOIN, plain, joins()),
+        Load::new("", plain, requests::joins("plain", "bench-crowding"))
+            .crowded(names::CROWD_PLAIN_JOIN),
         Load::new(names::KEYS_FEW, few, joins()),
         Load::new(names::KEYS_MANY, many, joins()),
         Load::new(names::PLAIN_STATUS, plain, status(&waiting)),
@@ -142,11 +147,15 @@ fn of_the_product(turns: &Turns<'_>, ours: &Ours) -> Result<Vec<Load>> {
     let inside = fill(target, "inside", "bench-inside", turns.args.inside)?;
     fill(replicated, "main", "bench-waiting", turns.args.waiting)?;
     let joins = || requests::joins("main", "bench-joining");
+    let verify = verify(&inside);
+    let crowding = requests::joins("main", "bench-crowding");
     Ok(vec![
+        Load::new("", target, crowding).crowded(names::CROWD_JOIN),
+        Load::new("", target, verify.clone()).crowded(names::CROWD_GATE),
         Load::new(names::JOIN, target, joins()),
         Load::new(names::JOIN_REPLICATED, replicated, joins()),
         Load::new(names::STATUS, target, status(&waiting)),
-        Load::new(names::GATE, target, verify(&inside)),
+        Load::new(names::GATE, target, verify),
     ])
 }
 

@@ -14,3 +14,7 @@ pub(crate) const JOIN: &str = "Ropeline: join";
 pub(crate) const JOIN_REPLICATED: &str = "Ropeline: join, replica has it";
 pub(crate) const STATUS: &str = "Ropeline: status";
 pub(crate) const GATE: &str = "Ropeline: gate check";
+pub(crate) const CROWD_HELLO: &str = "hello, 256 connections";
+pub(crate) const CROWD_PLAIN_JOIN: &str = "plain: join, `ZCARD`, 256 connections";
+pub(crate) const CROWD_JOIN: &str = "Ropeline: join, 256 connections";
+pub(crate) const CROWD_GATE: &str = "Ropeline: gate check, 256 connections";

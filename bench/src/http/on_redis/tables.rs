@@ -44,7 +44,8 @@ pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table 
     let hello = &loads[0].figures;
     let mut columns = figures::COLUMNS.to_vec();
     columns.insert(columns.len() - 1, "Redis µs");
-    let mut rows: Vec<_> = loads.iter().map(|load| row(load, &loads[0])).collect();
+    let beside = |load| row(load, Load::hello_beside(loads, load));
+    let mut rows: Vec<_> = loads.iter().map(beside).collect();
     if servers.ours.is_err() {
         let mut missing = vec!["–".to_owned(); columns.len()];
         missing[..2].clone_from_slice(&["Ropeline".to_owned(), "refuses the store".to_owned()]);

@@ -27,8 +27,6 @@ use crate::{Clock, Freeze, StoreError};
 const LOOK: Duration = Duration::from_millis(250);
 /// Requests that one transaction takes at the most.
 const BATCH_MAX: usize = 8_192;
-/// A pause of this length between requests ends the gathering of a batch.
-const GATHER: Duration = Duration::from_micros(100);
 /// A file that failed is tried again this often.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -102,8 +100,6 @@ pub(super) struct Writer {
     /// Joins that wait until every node has merged what it knows.
     held: Vec<Op>,
     next_number: RoomNumber,
-    /// How many requests the last transaction took.
-    last_batch: usize,
     /// When to try next to write to a file that failed.
     retry_at: Timestamp,
 }
@@ -131,7 +127,6 @@ impl Writer {
             requests,
             held: Vec::new(),
             next_number,
-            last_batch: 0,
             retry_at: Timestamp(0),
         }
     }
@@ -174,24 +169,13 @@ impl Writer {
             Err(RecvTimeoutError::Disconnected) => return None,
         }
         self.gather(&mut ops);
-        self.last_batch = ops.len();
         Some(ops)
     }
 
-    /// Takes what has queued up, and for a moment what follows: those who were answered last time are
-    /// likely to ask again, and a larger batch costs hardly more than a small one. Whoever comes alone waits
-    /// for nobody.
+    /// Takes what has queued up. Waiting for more would make larger batches and lose as much time as they save.
     fn gather(&self, ops: &mut Vec<Op>) {
-        while ops.len() < BATCH_MAX {
-            let next = match self.requests.try_recv() {
-                Err(_) if ops.len() < self.last_batch => self.requests.recv_timeout(GATHER).ok(),
-                next => next.ok(),
-            };
-            match next {
-                Some(op) => ops.push(op),
-                None => return,
-            }
-        }
+        let left = BATCH_MAX.saturating_sub(ops.len());
+        ops.extend(self.requests.try_iter().take(left));
     }
 
     fn time_to_next_due(&self) -> Duration {
