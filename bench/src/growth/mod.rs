@@ -121,17 +121,11 @@ fn beside(
     Ok((hello, loads))
 }
 
-/// Of the longest line against the shortest, and of the tick with about a million waiting.
+/// Of the longest line against the shortest.
 fn goals(grown: &[Grown]) -> Vec<Goal> {
     let ropeline = [Design::Embedded, Design::OnRedis];
-    let mut goals: Vec<Goal> = ropeline
-        .iter()
-        .filter_map(|design| length(grown, *design))
-        .collect();
-    let ticks = grown.iter().filter(|line| line.design == Design::OnRedis);
-    let nearest = ticks.min_by_key(|line| line.waiting.abs_diff(1_000_000));
-    goals.extend(nearest.iter().flat_map(|line| tick::goals(line)));
-    goals
+    let goals = ropeline.iter().filter_map(|&design| length(grown, design));
+    goals.collect()
 }
 
 fn length(grown: &[Grown], design: Design) -> Option<Goal> {

@@ -7,17 +7,12 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{
-    Grown,
-    sides::{Design, Side},
-    tables,
-};
+use super::sides::Side;
 use crate::{
     Result,
-    goals::{Bound, Goal},
     http::{
         client::{self, Client},
-        on_redis::tick::{TICK, longest_call, watch_slow_calls},
+        on_redis::tick::{TICK, redis_time, watch_redis},
         product::Product,
         requests,
         turns::Turns,
@@ -78,14 +73,13 @@ fn once(
     // As many as the tick takes away, so that the line is as long at every tick.
     turns.fill(side.target().address, "main", group, TICK)?;
     if let Some(redis) = side.redis() {
-        runtime.block_on(watch_slow_calls(redis))?;
+        runtime.block_on(watch_redis(redis))?;
     }
     let took = runtime.block_on(admit(product, side.target().address))?;
     ticks.millis.push(took.as_secs_f64() * 1e3);
     if let Some(redis) = side.redis() {
-        ticks
-            .blocked_millis
-            .push(runtime.block_on(longest_call(redis))?);
+        let time = runtime.block_on(redis_time(redis))?;
+        ticks.blocked_millis.push(time.longest_ms);
     }
     let millis = report::millis(took.as_secs_f64() * 1e3);
     let (name, waiting) = (side.design.name(), side.waiting);
@@ -138,22 +132,6 @@ fn in_order(before: &Room, now: &Room) -> Result<()> {
         return Ok(());
     }
     Err(format!("a tick of {TICK} made {before:?} into {now:?}").into())
-}
-
-/// What is asked of a tick on Redis, by this line.
-pub(crate) fn goals(line: &Grown) -> Vec<Goal> {
-    let (Design::OnRedis, Some(ticks)) = (line.design, &line.ticks) else {
-        return Vec::new();
-    };
-    let goal = |what: &str, bound, samples| {
-        let waiting = tables::length(line.waiting);
-        let what = format!("tick of 3,333 on Redis, {waiting} waiting, presence on: {what}");
-        Goal::new(&what, Bound::AtMost(bound), "ms", samples)
-    };
-    vec![
-        goal("in all", 12.0, &ticks.millis()),
-        goal("Redis at a stretch", 5.0, &ticks.blocked()),
-    ]
 }
 
 #[cfg(test)]
