@@ -130,7 +130,12 @@ impl Caller<'_> {
 
     fn join(&self, joiners: &[Joiner]) -> Call {
         let call = self.noted(&script::JOIN, self.room.keys.joins());
-        let call = joiners.iter().fold(call.with(self.number), Call::written);
+        let call = call.with(self.number).with(joiners.len());
+        let visitors = joiners.iter().map(|joiner| joiner.visitor.as_str());
+        let call = visitors.fold(call, Call::with);
+        let keys = (1_usize..).zip(joiners);
+        let keys = keys.filter_map(|(at, joiner)| Some((at, joiner.key?)));
+        let call = keys.fold(call, |call, (at, key)| call.with(at).written(&key));
         Call {
             requests: joiners.len() as u64,
             ..call
@@ -276,12 +281,9 @@ impl Done {
             Status::Ok => match command {
                 Command::Join(joiners) => {
                     let mut values = rest.list()?;
-                    let mut joined = Vec::with_capacity(joiners.len());
-                    for _ in joiners {
-                        let (what, standing) = values.joined()?;
-                        joined.push(what);
-                        standings.push(standing);
-                    }
+                    let joined = values.all_joined(joiners.len())?;
+                    let (joined, stand) = joined.into_iter().unzip();
+                    standings = stand;
                     Reply::Joined(joined)
                 }
                 Command::Renew(holders) | Command::Restore(holders) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::{Cmd, Value};
 use ropeline_core::{
-    Counters, Departure, Ending, Header, Holder, ImportRow, Imported, Joined, Joiner, Live,
+    Counters, Departure, Ending, Header, Holder, ImportRow, Imported, JoinKey, Joined, Live,
     Ordinal, Pass, Policy, RoomState, Standing, Timestamp, Was,
 };
 use thiserror::Error;
@@ -152,12 +152,25 @@ impl Values {
         })
     }
 
-    /// What became of a joiner, and where the place stands.
-    pub(super) fn joined(&mut self) -> Read<(Joined, Standing)> {
-        let word = self.text()?;
+    /// What became of so many joiners, and where their places stand.
+    pub(super) fn all_joined(&mut self, count: usize) -> Read<Vec<(Joined, Standing)>> {
+        let mut joined = Vec::with_capacity(count);
+        while joined.len() < count {
+            let word = self.text()?;
+            if word == "all" {
+                let ordinals = self.ordinal()?.0..;
+                let new = |ordinal| (Joined::New(Ordinal(ordinal)), Standing::Live(Live::InLine));
+                return Ok(ordinals.take(count).map(new).collect());
+            }
+            joined.push(self.joined(&word)?);
+        }
+        Ok(joined)
+    }
+
+    fn joined(&mut self, word: &str) -> Read<(Joined, Standing)> {
         let ordinal = self.ordinal()?;
         let standing = self.standing()?;
-        let joined = match word.as_str() {
+        let joined = match word {
             "new" => Joined::New(ordinal),
             "already" => Joined::Already(ordinal),
             "repeated" => Joined::Repeated(ordinal),
@@ -235,15 +248,10 @@ impl Written for Policy {
     }
 }
 
-impl Written for Joiner {
+impl Written for JoinKey {
     fn write(&self, call: &mut Cmd) {
-        call.arg(self.visitor.as_str());
-        match self.key {
-            Some(key) => call
-                .arg(format!("{:032x}", key.key))
-                .arg(format!("{:016x}", key.body)),
-            None => call.arg("").arg(""),
-        };
+        call.arg(format!("{:032x}", self.key))
+            .arg(format!("{:016x}", self.body));
     }
 }
 

@@ -3,9 +3,11 @@
 -- KEYS   17 the node's note of its last batch: "<number> <first ordinal> <last ordinal> ,<claimed ordinals>,", gone
 --          after ten minutes
 -- ARGV   8 number of this batch, rising per node; a batch that is sent again has the same number
---        9 ... for each visitor: visitor, idempotency key or '', digest of the request or ''
+--        9 how many visitors, 10 ... the visitors
+--        then for each who has an idempotency key: which visitor it is, the key, digest of the request
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
---        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that
+--        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that;
+--        or, if all are new and in line, which is usual: 'all', the first ordinal
 local NOTE, NOTE_TTL_S = KEYS[17], '600'
 -- A round of keys that is full ends early.
 local KEYS_MAX = 2000000
@@ -25,18 +27,23 @@ local number, first, last = string.match(note, '^(%d+) (%d+) (%d+) ')
 local sent_before = number == ARGV[8]
 first, last = tonumber(first or 0), tonumber(last or -1)
 local issued_before = R.issued
-local waiting = in_line()
+-- No more than these wait; they are counted once it matters.
+local waiting, counted = R.issued - R.head, false
 local claims = {}
 
 -- Who has a place, which keys are known, and what is to be written: read and written for all at once.
-local visitors, held, bodies = {}, {}, {}
+local count = tonumber(ARGV[9])
+local visitors, held, bodies = { unpack(ARGV, 10, 9 + count) }, {}, {}
 local places, keys = {}, {}
 -- New places up to this one are written.
 local written = R.issued
 
 local function read()
   local found = call('ZMSCORE', PLACES, unpack(visitors))
-  for i = 1, #visitors do held[visitors[i]] = tonumber(found[i] or nil) end
+  for i = 1, count do
+    local place = found[i]
+    held[visitors[i]] = place and tonumber(place) or nil
+  end
 end
 
 local function write()
@@ -45,23 +52,28 @@ local function write()
     -- New places are neighbours, and so are the bits that say that their holders are there.
     local marks = {}
     for from = written + 1, R.issued, 32 do
-      local count, at = math.min(32, R.issued - from + 1), #marks
-      marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. count, text(from - R.base), text(2 ^ count - 1)
+      local width, at = math.min(32, R.issued - from + 1), #marks
+      marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), text(2 ^ width - 1)
     end
     call('BITFIELD', round_key(0), unpack(marks))
+    newcomers = true
   end
   if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
   places, keys, written = {}, {}, R.issued
 end
 
 local function remember(key, body)
-  if key == '' then return end
+  if not key then return end
   bodies[key] = body
   local at = #keys
   keys[at + 1], keys[at + 2] = key, body
 end
 
 local function is_full()
+  if waiting >= R.waiting_max and not counted then
+    write()
+    waiting, counted = in_line(), true
+  end
   if waiting >= R.waiting_max then
     -- Those before in the same batch may not have been let in yet.
     write()
@@ -108,10 +120,11 @@ local function join(visitor, key, body)
   return 'new', place
 end
 
-local asked = {}
-for at = 9, #ARGV, 3 do
-  visitors[#visitors + 1] = ARGV[at]
-  if ARGV[at + 1] ~= '' then asked[#asked + 1] = ARGV[at + 1] end
+local asked, key_of, body_of = {}, {}, {}
+for at = 10 + count, #ARGV, 3 do
+  local i = tonumber(ARGV[at])
+  key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
+  asked[#asked + 1] = ARGV[at + 1]
 end
 read()
 if #asked > 0 then
@@ -121,10 +134,7 @@ if #asked > 0 then
 end
 
 local what, ordinals = {}, {}
-for i = 1, #visitors do
-  local at = 6 + 3 * i
-  what[i], ordinals[i] = join(visitors[i], ARGV[at + 1], ARGV[at + 2])
-end
+for i = 1, count do what[i], ordinals[i] = join(visitors[i], key_of[i], body_of[i]) end
 write()
 if not sent_before and (R.issued > issued_before or #claims > 0) then
   R.fresh = false
@@ -132,8 +142,11 @@ if not sent_before and (R.issued > issued_before or #claims > 0) then
   call('SET', NOTE, table.concat(note, ' '), 'EX', NOTE_TTL_S)
 end
 local more = settle()
+if R.issued - issued_before == count and issued_before >= R.head then
+  return done(more, { 'all', issued_before + 1 })
+end
 local results, at, head = {}, 0, R.head
-for i = 1, #visitors do
+for i = 1, count do
   local ordinal = ordinals[i]
   results[at + 1], results[at + 2] = what[i], ordinal
   if ordinal > head then

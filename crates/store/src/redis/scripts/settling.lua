@@ -119,19 +119,24 @@ local function admit()
   -- neighbours, so the bitmap is read in stretches.
   local function look_round(key, ordinals, there)
     local STRETCH = 64
+    local byte_at, band, rshift = string.byte, bit.band, bit.rshift
     local bytes, from, base = '', 0, R.base
+    local last, byte = -1, 0
     for i = 1, #ordinals do
       if not there[i] then
         local bit_no = ordinals[i] - base
-        local byte_no = math.floor(bit_no / 8)
-        if bytes == '' or byte_no >= from + STRETCH then
-          from = byte_no
-          bytes = call('GETRANGE', key, text(from), text(from + STRETCH - 1))
-          -- Nobody was heard of from here on.
-          if bytes == '' then return end
+        local in_byte = bit_no % 8
+        local byte_no = (bit_no - in_byte) / 8
+        if byte_no ~= last then
+          if bytes == '' or byte_no >= from + STRETCH then
+            from = byte_no
+            bytes = call('GETRANGE', key, text(from), text(from + STRETCH - 1))
+            -- Nobody was heard of from here on.
+            if bytes == '' then return end
+          end
+          last, byte = byte_no, byte_at(bytes, byte_no - from + 1) or 0
         end
-        local byte = string.byte(bytes, byte_no - from + 1) or 0
-        there[i] = bit.band(byte, bit.rshift(128, bit_no % 8)) ~= 0
+        there[i] = byte == 255 or band(byte, rshift(128, in_byte)) ~= 0
       end
     end
   end
@@ -141,10 +146,15 @@ local function admit()
     if R.presence_ttl == 0 then return ordinals, {} end
     local there, present, absent = {}, {}, {}
     for age = 0, 2 do look_round(round_key(age), ordinals, there) end
+    local here, away = 0, 0
     for i = 1, #ordinals do
-      local list = absent
-      if there[i] or (now < R.imported_until and is_unclaimed(tonumber(ordinals[i]))) then list = present end
-      list[#list + 1] = ordinals[i]
+      if there[i] or (now < R.imported_until and is_unclaimed(tonumber(ordinals[i]))) then
+        here = here + 1
+        present[here] = ordinals[i]
+      else
+        away = away + 1
+        absent[away] = ordinals[i]
+      end
     end
     return present, absent
   end
@@ -211,7 +221,7 @@ local function settle()
   -- With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up. The line runs
   -- empty by nothing that is not visible.
   local function step_over_an_empty_line()
-    if visible and R.head < R.issued and not R.lost_after and in_line() == 0 then
+    if visible and R.head < R.issued and not R.lost_after and not newcomers and in_line() == 0 then
       R.head = R.issued
       visible = true
     end

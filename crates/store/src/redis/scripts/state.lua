@@ -62,5 +62,7 @@ local now, clock
 -- Whether anything has changed that a view shows, whether that is the state, a pause or the policy, and what ended or
 -- was set aside.
 local visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
+-- Whether places were given: the last one is in line unless `head` has reached it.
+local newcomers = false
 -- Once settled: no pass and no missed turn runs out before this.
 local runs_out
