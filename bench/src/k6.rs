@@ -176,8 +176,8 @@ fn table(args: &Args, thinking: &Summary, restless: &Summary) -> Table {
         title: "The load test of seed 002, by k6".to_owned(),
         note: format!(
             "1 to {} users in {} s, as long with all of them, and back in as long: each joins, asks for the status until it is their\n\
-             turn, reserves a seat and leaves, again and again (`bench/k6/scenario.js`). The room lets in 2,200 every 10 s, which is what\n\
-             the seed comes to; room, box office and SQLite are one process, and joins, departures and reservations are synced to disk\n\
+             turn, reserves a seat and leaves, again and again (`bench/k6/scenario.js`). The room lets in 220 a second, which is the\n\
+             2,200 every 10 s that the seed comes to; room, box office and SQLite are one process, and joins, departures and reservations are synced to disk\n\
              before their answers. k6 checks every answer and runs on the same cores, of which without a pause it takes the most. The\n\
              seed's figures are from another machine (M3, 18 GB) and without a database in the way of the reservation: they say what\n\
              its users were used to.",

@@ -170,27 +170,49 @@ fn run(command: Command) -> Result<()> {
     }
 }
 
+/// A part that fails is missing from the report and named at the end; the others took too long to be lost with it.
 fn all(args: &AllArgs) -> Result<()> {
-    let mut found = http::embedded::run(&args.http)?;
-    let (on_redis, refused) = on_redis(&args.http)?;
-    found.append(on_redis);
-    found.append(growth::run(&args.http, &args.growth)?);
-    found.append(memory::run(&args.http, &args.memory)?);
-    found.append(k6::run(&args.http.product, &args.k6)?);
-    found.append(Chapter::of(boxoffice::run(&args.boxoffice)?));
-    found.append(Chapter::of(engine::run(&args.engine)?));
-    found.append(Chapter::of(micro::run()));
+    let (mut found, mut missing) = (Chapter::default(), Vec::new());
+    let mut part = |name: &str, measured: Result<Chapter>| match measured {
+        Ok(chapter) => found.append(chapter),
+        Err(error) => {
+            eprintln!("\nnot measured: {name}: {error}");
+            missing.push(format!("{name}: {error}"));
+        }
+    };
+    part("requests over HTTP", http::embedded::run(&args.http));
+    let on_redis = on_redis(&args.http).and_then(|(chapter, refused)| {
+        all_measured(refused)?;
+        Ok(chapter)
+    });
+    part("on Redis", on_redis);
+    part("growth", growth::run(&args.http, &args.growth));
+    part("memory and restarts", memory::run(&args.http, &args.memory));
+    part("k6", k6::run(&args.http.product, &args.k6));
+    part(
+        "box office",
+        boxoffice::run(&args.boxoffice).map(Chapter::of),
+    );
+    part(
+        "storage engines",
+        engine::run(&args.engine).map(Chapter::of),
+    );
+    part("single functions", Ok(Chapter::of(micro::run())));
     show(&found)?;
 
     let report = Report {
         command: &args.command,
         commit: &args.commit,
         machine: machine::facts(&std::env::temp_dir()),
+        missing: &missing,
         chapter: &found,
     };
     report.write(&args.out)?;
     println!("\nwritten to {}", args.out.display());
-    all_measured(refused)
+    match missing.as_slice() {
+        [] => Ok(()),
+        missing => Err(format!("not measured:\n{}", missing.join("\n")).into()),
+    }
 }
 
 /// All that is measured on Redis, and why the product is missing from it, where it is.
@@ -215,6 +237,7 @@ impl PartArgs {
             command: "a part of bench/run",
             commit: "unknown",
             machine: machine::facts(&std::env::temp_dir()),
+            missing: &[],
             chapter: found,
         };
         report.write(out)

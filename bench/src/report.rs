@@ -108,6 +108,8 @@ pub(crate) struct Report<'a> {
     pub(crate) command: &'a str,
     pub(crate) commit: &'a str,
     pub(crate) machine: Vec<(&'static str, String)>,
+    /// Parts that failed, and why.
+    pub(crate) missing: &'a [String],
     pub(crate) chapter: &'a Chapter,
 }
 
@@ -140,6 +142,9 @@ impl Report<'_> {
             writeln!(text, "- {name}: {value}").expect("a string takes every write");
         }
         writeln!(text, "- commit: {}", self.commit).expect("a string takes every write");
+        for part in self.missing {
+            writeln!(text, "- not measured: {part}").expect("a string takes every write");
+        }
         let goals = goals::table(&self.chapter.goals);
         for table in iter::once(&goals).chain(&self.chapter.tables) {
             text += "\n";
