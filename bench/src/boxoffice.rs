@@ -36,6 +36,7 @@ const RICH: i64 = 100_000_000;
 const POSTGRES_CONNECTIONS: u32 = 16;
 
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// Repetitions on every database.
     #[arg(long, default_value_t = 3)]

@@ -1,15 +1,24 @@
 //! Lines that are written directly, where joining would take too long or is what is measured.
 
-use redis::{Pipeline, RedisResult, pipe};
+use redis::{Pipeline, RedisResult, aio::MultiplexedConnection, pipe};
+
+use crate::http::requests;
 
 /// The sorted set of the plain design and of the Redis limit.
 pub(crate) const LINE: &str = "waiting";
 
 const AT_ONCE: u64 = 10_000;
 
-/// A visitor who waits: 36 characters, as many as a UUID has.
+/// The visitors are `bench-waiting-0…`.
+pub(crate) const GROUP: &str = "bench-waiting";
+
 pub(crate) fn visitor(number: u64) -> String {
-    format!("bench-waiting-{number:022}")
+    requests::visitor(GROUP, number)
+}
+
+pub(crate) async fn connect(url: &str) -> RedisResult<MultiplexedConnection> {
+    let client = redis::Client::open(url)?;
+    client.get_multiplexed_async_connection().await
 }
 
 /// A sorted set by the order of coming.
@@ -28,9 +37,13 @@ pub(crate) async fn list(url: &str, key: &str, count: u64) -> RedisResult<()> {
     .await
 }
 
-async fn write(url: &str, count: u64, add: impl Fn(&mut Pipeline, u64)) -> RedisResult<()> {
-    let client = redis::Client::open(url)?;
-    let mut redis = client.get_multiplexed_async_connection().await?;
+/// So many in order, many in one go.
+pub(crate) async fn write(
+    url: &str,
+    count: u64,
+    add: impl Fn(&mut Pipeline, u64),
+) -> RedisResult<()> {
+    let mut redis = connect(url).await?;
     let mut first = 0;
     while first < count {
         let next = count.min(first + AT_ONCE);

@@ -26,6 +26,7 @@ const SETTINGS: &str = include_str!("../k6/ropeline.toml");
 const SEED_MEAN_MS: f64 = 7.99;
 
 #[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// k6, of the version in `bench/k6/requirements.txt`.
     #[arg(long, default_value = "target/k6/bin/k6")]

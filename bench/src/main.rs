@@ -262,3 +262,15 @@ fn show(found: &Chapter) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn every_command_can_be_called() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,17 +1,14 @@
 //! Single functions, in nanoseconds per call.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, time::Instant};
 
 use ropeline_core::{
-    Bits, Bounds, Claims, FORMAT, Identity, LANE_MAIN, Ordinal, Policy, Room, RoomId, ServerId,
-    Timestamp, Visitor,
+    Bits, Bounds, Claims, FORMAT, LANE_MAIN, Ordinal, Room, RoomId, ServerId, Timestamp, Visitor,
 };
 use ropeline_server::token::{ISSUER, KeyFile};
 
 use crate::{
+    growth::fill,
     report::Table,
     stats::{Samples, count},
 };
@@ -63,7 +60,7 @@ fn look_up(name: &'static str, places: u64) -> Timing {
         gone.insert(ordinal);
     }
     let room = Room::new(
-        policy(),
+        fill::still(),
         ServerId("bench".into()),
         Timestamp(0),
         Bounds::default(),
@@ -115,20 +112,6 @@ fn tokens() -> [Timing; 3] {
             jsonwebtoken::decode::<Claims>(&theirs, &key, &rules)
         }),
     ]
-}
-
-fn policy() -> Policy {
-    Policy {
-        every: Duration::from_secs(10),
-        batch: Some(1),
-        active_max: None,
-        pass_ttl: Duration::from_secs(60),
-        pass_max: Duration::ZERO,
-        presence_ttl: Duration::ZERO,
-        missed_turn_ttl: Duration::ZERO,
-        waiting_max: 100_000_000,
-        identity: Identity::Open,
-    }
 }
 
 /// Times `iterations` calls as one, several times over. The result of a call is kept from the

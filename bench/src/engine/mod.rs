@@ -24,6 +24,7 @@ use crate::{
 };
 
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// Repetitions of every engine.
     #[arg(long, default_value_t = 3)]

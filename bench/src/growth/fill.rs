@@ -2,17 +2,14 @@
 //!
 //! The joins are those of the product, by its own store and as durable as any; only HTTP is left out.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{ops::Range, path::Path, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use ropeline_core::{Joined, Joiner, RoomId, UserId, Visitor};
+use ropeline_core::{Identity, Joined, Joiner, Policy, RoomId, UserId, Visitor};
 use ropeline_store::{EmbeddedStore, RedisStore, Store, SystemClock};
 use tokio::runtime::Runtime;
 
-use crate::{Result, http::requests, progress};
-
-/// The visitors are `bench-waiting-0…`.
-pub(crate) const GROUP: &str = "bench-waiting";
+use crate::{Result, filled, http::requests, progress};
 
 /// Joins that wait for their answer at the same time: a few of the largest batches that a store takes.
 const AT_ONCE: usize = 16_384;
@@ -50,10 +47,34 @@ async fn line_up(store: &dyn Store, numbers: Range<u64>) -> Result<()> {
 }
 
 async fn join(store: &dyn Store, number: u64) -> Result<()> {
-    let visitor = Visitor::user(&UserId::parse(&requests::visitor(GROUP, number))?);
-    let joiner = Joiner { visitor, key: None };
-    match store.join(&RoomId::main(), joiner).await? {
+    match store
+        .join(&RoomId::main(), joiner(filled::GROUP, number)?)
+        .await?
+    {
         (Joined::New(_), _) => Ok(()),
         (joined, _) => Err(format!("visitor {number} was not new: {joined:?}").into()),
+    }
+}
+
+/// The visitor of this number, as a join names them.
+pub(crate) fn joiner(group: &str, number: u64) -> Result<Joiner> {
+    let user = UserId::parse(&requests::visitor(group, number))?;
+    let visitor = Visitor::user(&user);
+    Ok(Joiner { visitor, key: None })
+}
+
+/// A room in which everybody is present and nobody is let in by itself but the first.
+pub(crate) fn still() -> Policy {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    Policy {
+        every: DAY,
+        batch: Some(1),
+        active_max: None,
+        pass_ttl: DAY,
+        pass_max: Duration::ZERO,
+        presence_ttl: DAY,
+        missed_turn_ttl: DAY,
+        waiting_max: 100_000_000,
+        identity: Identity::Open,
     }
 }

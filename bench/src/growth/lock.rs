@@ -2,16 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use ropeline_core::{
-    Bounds, Command, Identity, Joiner, Policy, Room, ServerId, Timestamp, UserId, Visitor,
-};
+use ropeline_core::{Bounds, Command, Joiner, Room, ServerId, Timestamp};
 use ropeline_store::Turning;
 
 use super::fill;
 use crate::{
-    Result,
+    Result, filled,
     goals::{Bound, Goal},
-    http::{on_redis::tick::TICK, requests},
+    http::admission::TICK,
     progress,
     report::{self, Table},
     stats::Samples,
@@ -44,32 +42,16 @@ pub(crate) fn measure() -> Result<Samples> {
 
 /// A million who wait and are present, and nobody inside.
 fn full_room() -> Result<Room> {
-    let day = Duration::from_secs(24 * 60 * 60);
-    let policy = Policy {
-        every: day,
-        batch: Some(1),
-        active_max: None,
-        pass_ttl: day,
-        pass_max: Duration::ZERO,
-        presence_ttl: day,
-        missed_turn_ttl: Duration::from_secs(600),
-        waiting_max: 2 * WAITING,
-        identity: Identity::Open,
-    };
     let host = ServerId("benchmark".into());
-    let mut room = Room::new(policy, host, NOW, Bounds::default());
+    let mut room = Room::new(fill::still(), host, NOW, Bounds::default());
     for first in (0..WAITING).step_by(usize::try_from(JOINS)?) {
-        let joiners: Result<Vec<Joiner>> = (first..first + JOINS).map(joiner).collect();
+        let joiners: Result<Vec<Joiner>> = (first..first + JOINS)
+            .map(|number| fill::joiner(filled::GROUP, number))
+            .collect();
         room.apply(Command::Join(joiners?), NOW);
         room.take_changes();
     }
     Ok(room)
-}
-
-fn joiner(number: u64) -> Result<Joiner> {
-    let user = UserId::parse(&requests::visitor(fill::GROUP, number))?;
-    let visitor = Visitor::user(&user);
-    Ok(Joiner { visitor, key: None })
 }
 
 pub(crate) fn table(millis: &Samples) -> Table {

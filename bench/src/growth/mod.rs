@@ -7,7 +7,7 @@ pub(crate) mod fill;
 mod lock;
 pub(crate) mod sides;
 mod tables;
-pub(crate) mod tick;
+mod tick;
 
 use sides::{Design, Side};
 use tick::Ticks;
@@ -21,6 +21,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// How many wait, from the shortest line to the longest.
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000")]
@@ -144,8 +145,5 @@ fn length(grown: &[Grown], design: Design) -> Option<Goal> {
 /// The end of each server's log, for whoever reads why the run failed.
 fn last_words(sides: &[Side]) -> String {
     let words: Vec<String> = sides.iter().map(Side::last_words).collect();
-    words.join(
-        "
-",
-    )
+    words.join("\n")
 }

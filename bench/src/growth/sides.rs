@@ -4,11 +4,11 @@ use std::path::Path;
 
 use ropeline_testing::{Persistence, TestRedis};
 
-use super::{fill, tick};
+use super::fill;
 use crate::{
     Result, filled as written,
     http::{
-        Target,
+        Target, admission,
         child::OwnServer,
         load::Filler,
         on_redis::{opponents, servers},
@@ -116,7 +116,7 @@ impl Side {
     pub(crate) fn tokens(&self, turns: &Turns<'_>) -> Result<Vec<String>> {
         let count = self.waiting.min(TOKENS);
         let spread = (0..count).map(|index| FIRST + index * self.waiting / count);
-        let visitors = spread.map(|number| requests::visitor(fill::GROUP, number));
+        let visitors = spread.map(written::visitor);
         if self.product().is_none() {
             return Ok(visitors.collect());
         }
@@ -157,7 +157,10 @@ pub(crate) fn filled(
     }
     let ready = product.start_again(turns.runtime())?;
     progress::step(&format!("ready after {:.2} s", ready.as_secs_f64()));
-    match turns.runtime().block_on(tick::waiting(&product))? {
+    match turns
+        .runtime()
+        .block_on(admission::waiting(&product, "main"))?
+    {
         found if found == waiting => Ok(product),
         found => Err(format!("{waiting} joined, and {found} wait").into()),
     }

@@ -2,7 +2,7 @@
 
 use super::{Grown, Hellos, sides::Design, tick::Ticks};
 use crate::{
-    http::{Args, Load, figures::Figures, on_redis::tick::TICK, turns::SLICE},
+    http::{Args, Load, admission::TICK, figures::Figures, turns::SLICE},
     plot::{Line, Plot, Point, Stroke},
     report::{self, Table},
     stats::Samples,

@@ -1,6 +1,6 @@
 //! The product with its own store, beside a bare axum server.
 
-use super::{Args, Load, OwnServer, figures, product::Product, requests, turns::Turns};
+use super::{Args, CROWD, Load, OwnServer, figures, product::Product, requests, turns::Turns};
 use crate::{
     Result,
     goals::{Bound, Goal},
@@ -90,7 +90,12 @@ fn loads(turns: &Turns<'_>, yardsticks: &Yardsticks, product: &Product) -> Resul
         Load::new("status", target, status),
         Load::new("durable join", target, joins.clone()),
         Load::new("gate check", target, verify),
-        Load::hello(&yardsticks.hello).crowded("hello, 256 connections"),
-        Load::new("", target, joins).crowded("durable join, 256 connections"),
+        Load::new(
+            "hello, 256 connections",
+            yardsticks.hello.target(),
+            requests::hello(),
+        )
+        .over(CROWD),
+        Load::new("durable join, 256 connections", target, joins).over(CROWD),
     ])
 }

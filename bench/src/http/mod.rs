@@ -3,6 +3,7 @@
 //! All run as child processes all the time. The loads take turns, slice by slice, so what disturbs
 //! the machine for a while disturbs the yardsticks as well.
 
+pub(crate) mod admission;
 pub(crate) mod child;
 pub(crate) mod client;
 pub(crate) mod embedded;
@@ -24,6 +25,7 @@ use requests::Requests;
 use crate::{limit, stats::Samples};
 
 #[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// The release build of `ropeline`.
     #[arg(long, default_value = "target/release/ropeline")]
@@ -117,14 +119,6 @@ impl Load {
         Self {
             connections: Some(connections),
             ..self
-        }
-    }
-
-    /// As asked by a crowd, which fills larger batches: see [`CROWD`].
-    fn crowded(self, name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            ..self.over(CROWD)
         }
     }
 

@@ -15,13 +15,11 @@ use crate::{
     beforehand::{Found, What},
     filled,
     goals::{Bound, Goal},
+    http::on_redis::servers::OPTIONS,
     progress,
     report::{self, Chapter, Table},
     stats::Samples,
 };
-
-/// The same for both. A rewrite of the log would hit whichever has its turn.
-const OPTIONS: [&str; 2] = ["--auto-aof-rewrite-percentage", "0"];
 
 /// So many commands for a second of measuring: about what Redis does with the dearest.
 const COMMANDS_PER_SECOND: f64 = 50_000.0;

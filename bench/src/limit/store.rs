@@ -8,13 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ropeline_core::{Identity, Joined, Joiner, Policy, RoomId, UserId, Visitor};
+use ropeline_core::{Joined, Policy, RoomId};
 use ropeline_store::{RedisStore, RedisUrl, Store, SystemClock};
 use ropeline_testing::TestRedis;
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use crate::{
     Result,
+    growth::fill,
     stats::{self, Run, Tally},
 };
 
@@ -92,32 +93,21 @@ async fn join_all(
             return Ok(waits);
         }
         let asked_at = Instant::now();
-        match store.join(&room, joiner(number)?).await? {
+        match store
+            .join(&room, fill::joiner("bench-joining", number)?)
+            .await?
+        {
             (Joined::New(_), _) => waits.push(stats::micros(asked_at.elapsed())),
             (other, _) => return Err(format!("a join was answered {other:?}").into()),
         }
     }
 }
 
-fn joiner(number: u64) -> Result<Joiner> {
-    let user = UserId::parse(&format!("bench-joining-{number:022}"))?;
-    Ok(Joiner {
-        visitor: Visitor::user(&user),
-        key: None,
-    })
-}
-
 /// As the room that is joined over HTTP.
 fn policy() -> Policy {
     Policy {
         every: Duration::from_secs(10),
-        batch: Some(1),
-        active_max: None,
-        pass_ttl: Duration::from_secs(300),
-        pass_max: Duration::ZERO,
         presence_ttl: Duration::ZERO,
-        missed_turn_ttl: Duration::from_secs(600),
-        waiting_max: 100_000_000,
-        identity: Identity::Open,
+        ..fill::still()
     }
 }

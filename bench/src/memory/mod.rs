@@ -12,6 +12,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// How many wait first, and join then: memory is what the second half takes. Redis has so many once.
     #[arg(long, default_value_t = 200_000)]

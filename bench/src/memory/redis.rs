@@ -1,16 +1,16 @@
 //! The memory of Redis for a line, beside that for a sorted set of the same visitors.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use ::redis::{Client, RedisResult, aio::MultiplexedConnection, cmd, pipe};
-use ropeline_core::{Identity, Policy, RoomId};
+use ::redis::{RedisResult, cmd};
+use ropeline_core::RoomId;
 use ropeline_store::{RedisStore, Store as _, SystemClock};
 use ropeline_testing::{Persistence, TestRedis};
 use tokio::runtime::Runtime;
 
 use super::embedded::each;
 use crate::{
-    Result,
+    Result, filled,
     goals::{Bound, Goal},
     growth::fill,
     http::requests,
@@ -63,8 +63,7 @@ fn used(runtime: &Runtime, design: Design, count: u64) -> Result<(f64, TestRedis
     let before = runtime.block_on(used_memory(&redis))?;
     match design {
         Design::Ropeline => line_up(runtime, &redis, count)?,
-        Design::SortedSet => runtime.block_on(add(&redis, count, Design::SortedSet))?,
-        Design::WithHash => runtime.block_on(add(&redis, count, Design::WithHash))?,
+        Design::SortedSet | Design::WithHash => runtime.block_on(add(&redis, count, design))?,
     }
     let after = runtime.block_on(used_memory(&redis))?;
     let bytes = each(before, after, count);
@@ -73,24 +72,11 @@ fn used(runtime: &Runtime, design: Design, count: u64) -> Result<(f64, TestRedis
 }
 
 fn line_up(runtime: &Runtime, redis: &TestRedis, count: u64) -> Result<()> {
-    let day = Duration::from_secs(24 * 60 * 60);
-    let policy = Policy {
-        every: day,
-        batch: Some(1),
-        active_max: None,
-        pass_ttl: day,
-        pass_max: Duration::ZERO,
-        presence_ttl: day,
-        missed_turn_ttl: day,
-        waiting_max: 2 * count,
-        identity: Identity::Open,
-    };
     runtime.block_on(async {
         let clock = Arc::new(SystemClock::start());
         let store = RedisStore::open(&redis.url().parse()?, clock).await?;
-        store
-            .create(&RoomId::main(), Arc::new(policy), None)
-            .await?;
+        let policy = Arc::new(fill::still());
+        store.create(&RoomId::main(), policy, None).await?;
         store.close().await;
         Result::Ok(())
     })?;
@@ -98,27 +84,20 @@ fn line_up(runtime: &Runtime, redis: &TestRedis, count: u64) -> Result<()> {
 }
 
 async fn add(redis: &TestRedis, count: u64, design: Design) -> RedisResult<()> {
-    const AT_ONCE: usize = 10_000;
-    let mut redis = connect(redis).await?;
-    let numbers: Vec<u64> = (0..count).collect();
-    for part in numbers.chunks(AT_ONCE) {
-        let mut all = pipe();
-        for &number in part {
-            let visitor = requests::visitor(fill::GROUP, number);
-            if matches!(design, Design::WithHash) {
-                let token = requests::visitor("token", number);
-                all.hset("tokens", &visitor, token).ignore();
-            }
-            all.zadd("waiting", visitor, number).ignore();
+    filled::write(&redis.url(), count, |all, number| {
+        let visitor = filled::visitor(number);
+        if matches!(design, Design::WithHash) {
+            let token = requests::visitor("token", number);
+            all.hset("tokens", &visitor, token).ignore();
         }
-        let () = all.query_async(&mut redis).await?;
-    }
-    Ok(())
+        all.zadd(filled::LINE, visitor, number).ignore();
+    })
+    .await
 }
 
 /// What each key of the room takes. A few entries of each are looked at; the names are all of one length.
 async fn keys(redis: &TestRedis, count: u64) -> RedisResult<Vec<(String, f64)>> {
-    let mut redis = connect(redis).await?;
+    let mut redis = filled::connect(&redis.url()).await?;
     let names: Vec<String> = cmd("KEYS").arg("rl:*").query_async(&mut redis).await?;
     let mut keys = Vec::new();
     for name in names {
@@ -133,7 +112,7 @@ async fn keys(redis: &TestRedis, count: u64) -> RedisResult<Vec<(String, f64)>> 
 }
 
 async fn used_memory(redis: &TestRedis) -> Result<u64> {
-    let mut redis = connect(redis).await?;
+    let mut redis = filled::connect(&redis.url()).await?;
     let info: String = cmd("INFO").arg("memory").query_async(&mut redis).await?;
     let line = info
         .lines()
@@ -142,11 +121,6 @@ async fn used_memory(redis: &TestRedis) -> Result<u64> {
         .ok_or("Redis does not say what it uses")?
         .trim()
         .parse()?)
-}
-
-async fn connect(redis: &TestRedis) -> RedisResult<MultiplexedConnection> {
-    let client = Client::open(redis.url())?;
-    client.get_multiplexed_async_connection().await
 }
 
 fn table(count: u64, found: &Found) -> Table {

@@ -3,8 +3,8 @@
 use crate::{
     Result,
     goals::{Bound, Goal},
-    growth::{sides, tick},
-    http::turns::Turns,
+    growth::sides,
+    http::{admission, turns::Turns},
     machine, progress,
     report::{self, Chapter, Table},
     stats::Samples,
@@ -26,7 +26,10 @@ pub(crate) fn measure(turns: &Turns<'_>, waiting: u64, rounds: usize) -> Result<
         seconds.push(took);
         processor.push(machine::cpu_seconds(product.target().process).unwrap_or(0.0));
         joined += LAST_TO_JOIN;
-        match turns.runtime().block_on(tick::waiting(&product))? {
+        match turns
+            .runtime()
+            .block_on(admission::waiting(&product, "main"))?
+        {
             found if found == joined => {}
             found => return Err(format!("{joined} joined, and {found} are left").into()),
         }

@@ -13,7 +13,7 @@ pub(crate) mod tick;
 
 use servers::{Ours, Servers};
 
-use super::{Args, Load, requests, turns::Turns};
+use super::{Args, CROWD, Load, requests, turns::Turns};
 use crate::{
     Result,
     beforehand::{Found, What},
@@ -99,7 +99,12 @@ fn of_the_loads(loads: &[Load]) -> impl Iterator<Item = Found> {
 fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
     let mut loads = vec![
         Load::hello(&servers.hello),
-        Load::hello(&servers.hello).crowded(names::CROWD_HELLO),
+        Load::new(
+            names::CROWD_HELLO,
+            servers.hello.target(),
+            requests::hello(),
+        )
+        .over(CROWD),
     ];
     loads.extend(of_the_plain_design(turns, servers)?);
     loads.extend(of_the_list_and_the_table(servers));
@@ -118,8 +123,12 @@ fn of_the_plain_design(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>
     let [few, many] = servers.opponents.counting_keys();
     Ok(vec![
         Load::new(names::PLAIN_JOIN, plain, joins()),
-        Load::new("", plain, requests::joins("plain", "bench-crowding"))
-            .crowded(names::CROWD_PLAIN_JOIN),
+        Load::new(
+            names::CROWD_PLAIN_JOIN,
+            plain,
+            requests::joins("plain", "bench-crowding"),
+        )
+        .over(CROWD),
         Load::new(names::KEYS_FEW, few, joins()),
         Load::new(names::KEYS_MANY, many, joins()),
         Load::new(names::PLAIN_STATUS, plain, status(&waiting)),
@@ -150,8 +159,8 @@ fn of_the_product(turns: &Turns<'_>, ours: &Ours) -> Result<Vec<Load>> {
     let verify = verify(&inside);
     let crowding = requests::joins("main", "bench-crowding");
     Ok(vec![
-        Load::new("", target, crowding).crowded(names::CROWD_JOIN),
-        Load::new("", target, verify.clone()).crowded(names::CROWD_GATE),
+        Load::new(names::CROWD_JOIN, target, crowding).over(CROWD),
+        Load::new(names::CROWD_GATE, target, verify.clone()).over(CROWD),
         Load::new(names::JOIN, target, joins()),
         Load::new(names::JOIN_REPLICATED, replicated, joins()),
         Load::new(names::STATUS, target, status(&waiting)),

@@ -105,8 +105,7 @@ pub(crate) fn serve(design: &str, store: &str, entry_limit: u64, batch: &str) ->
 
 /// Joining is too slow to fill the line of one that counts by `KEYS`, so the keys are written as joins would have.
 async fn fill_keys(url: &str, inside: u64, waiting: u64) -> RedisResult<()> {
-    let client = redis::Client::open(url)?;
-    let mut redis = client.get_multiplexed_async_connection().await?;
+    let mut redis = filled::connect(url).await?;
     for number in 0..inside {
         let key = format!("active:bench-inside-{number:023}");
         let mut setex = redis::cmd("SETEX");

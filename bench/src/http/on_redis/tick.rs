@@ -1,15 +1,16 @@
 //! A tick: so many who wait are let in at once.
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::{net::SocketAddr, time::Instant};
 
-use redis::{RedisResult, Value, cmd};
 use ropeline_testing::TestRedis;
 
 use super::{
-    super::{Args, client, requests, turns::Turns},
+    super::{
+        Args,
+        admission::{RedisTime, SLOW_MICROS, TICK, admit, redis_time, watch_redis},
+        client, requests,
+        turns::Turns,
+    },
     Ours, Servers,
 };
 use crate::{
@@ -21,16 +22,8 @@ use crate::{
     stats::Samples,
 };
 
-/// How many seed 000 lets in per tick.
-pub(crate) const TICK: u64 = 3_333;
 /// How many the plain ways let in together, each once.
 pub(crate) const ADMITTED_PLAINLY: u64 = 3 * TICK;
-/// Calls that take less are of no interest.
-const SLOW_MICROS: u64 = 100;
-/// Between two looks at whether everybody is in.
-const LOOK: Duration = Duration::from_millis(1);
-/// A tick that has not ended by then never will.
-const END_WITHIN: Duration = Duration::from_secs(60);
 
 /// One way to let them in.
 #[derive(Debug)]
@@ -110,13 +103,14 @@ fn once(turns: &Turns<'_>, servers: &Servers, way: Way) -> Result<(f64, RedisTim
             let tick = async || {
                 let started = Instant::now();
                 tick_plainly(address, manner).await?;
-                Ok(millis_since(started))
+                Ok(started.elapsed().as_secs_f64() * 1e3)
             };
             runtime.block_on(watched(&servers.opponents.redis, tick))
         }
         Way::Ropeline => {
             let ours = servers.ours.as_ref().map_err(Clone::clone)?;
-            runtime.block_on(watched(&ours.redis, async || admit(ours).await))
+            let tick = async || admit(&ours.product, "tick").await;
+            runtime.block_on(watched(&ours.redis, tick))
         }
     }
 }
@@ -131,10 +125,6 @@ async fn watched(
     Ok((took, redis_time(redis).await?))
 }
 
-fn millis_since(started: Instant) -> f64 {
-    started.elapsed().as_secs_f64() * 1e3
-}
-
 async fn tick_plainly(address: SocketAddr, manner: &str) -> Result<()> {
     let order = requests::post(&format!("/tick/{manner}/{TICK}"), "", "");
     let moved = client::once(address, &order).await?;
@@ -143,86 +133,6 @@ async fn tick_plainly(address: SocketAddr, manner: &str) -> Result<()> {
         return Err(format!("a tick of {TICK} moved {moved}").into());
     }
     Ok(())
-}
-
-/// An operator's word is a tick at a time of our choosing: the same settling, on top of the same line.
-async fn admit(ours: &Ours) -> Result<f64> {
-    let address = ours.target().address;
-    let authorization = format!("Authorization: Bearer {}\r\n", ours.product.admin_key()?);
-    let path = "/api/v1/admin/rooms/tick";
-    let look = requests::get(path, &authorization);
-    let left = waiting(&client::once(address, &look).await?)?.saturating_sub(TICK);
-    let count = format!("{{\"count\":{TICK}}}");
-    let order = requests::post(&format!("{path}/admit"), &authorization, &count);
-    let started = Instant::now();
-    client::once(address, &order).await?;
-    while started.elapsed() < END_WITHIN {
-        if waiting(&client::once(address, &look).await?)? <= left {
-            return Ok(millis_since(started));
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-    Err(format!("{TICK} were not let in within {END_WITHIN:?}").into())
-}
-
-/// How many wait in the room that an operator looks at.
-fn waiting(room: &[u8]) -> Result<u64> {
-    let room: serde_json::Value = serde_json::from_slice(room)?;
-    let waiting = room["waiting"].as_u64();
-    waiting.ok_or_else(|| format!("a room without a number of those who wait: {room}").into())
-}
-
-/// Begins to measure what Redis does.
-pub(crate) async fn watch_redis(redis: &TestRedis) -> RedisResult<()> {
-    let client = redis::Client::open(redis.url())?;
-    let mut redis = client.get_multiplexed_async_connection().await?;
-    let mut threshold = cmd("CONFIG");
-    let threshold = threshold.arg("SET").arg("slowlog-log-slower-than");
-    let () = threshold.arg(SLOW_MICROS).query_async(&mut redis).await?;
-    let () = cmd("CONFIG")
-        .arg("RESETSTAT")
-        .query_async(&mut redis)
-        .await?;
-    cmd("SLOWLOG").arg("RESET").query_async(&mut redis).await
-}
-
-/// What Redis spent since [`watch_redis`], in milliseconds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RedisTime {
-    /// In the longest call: how long it did nothing else.
-    pub(crate) longest_ms: f64,
-    pub(crate) all_ms: f64,
-}
-
-pub(crate) async fn redis_time(redis: &TestRedis) -> RedisResult<RedisTime> {
-    let client = redis::Client::open(redis.url())?;
-    let mut redis = client.get_multiplexed_async_connection().await?;
-    let mut stats = cmd("INFO");
-    let stats: String = stats.arg("commandstats").query_async(&mut redis).await?;
-    // Each entry is an array of id, time, microseconds, arguments and so on.
-    let mut slow = cmd("SLOWLOG");
-    let calls: Vec<Vec<Value>> = slow.arg("GET").arg(-1).query_async(&mut redis).await?;
-    let micros = calls.iter().filter_map(|call| match call.get(2) {
-        Some(&Value::Int(micros)) => u32::try_from(micros).ok(),
-        _ => None,
-    });
-    Ok(RedisTime {
-        longest_ms: f64::from(micros.max().unwrap_or(0)) / 1e3,
-        all_ms: f64::from(micros_of(&stats)) / 1e3,
-    })
-}
-
-/// Microseconds of all calls. What scripts call is counted twice by Redis, so where there are scripts, they are all.
-fn micros_of(stats: &str) -> u32 {
-    let micros = |line: &str| -> Option<u32> {
-        let (_, rest) = line.split_once(",usec=")?;
-        rest.split(',').next()?.parse().ok()
-    };
-    let scripts = |line: &&str| line.starts_with("cmdstat_evalsha:");
-    match stats.lines().find(scripts) {
-        Some(scripts) => micros(scripts).unwrap_or(0),
-        None => stats.lines().filter_map(micros).sum(),
-    }
 }
 
 /// What is known from elsewhere.
@@ -300,17 +210,4 @@ fn row(ticks: &Ticks) -> Vec<String> {
         report::millis(blocked.median()),
         blocked.spread(report::millis),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_scripts_call_is_not_counted_twice() {
-        let plain = "# Commandstats\r\ncmdstat_zadd:calls=2,usec=30,usec_per_call=15\r\ncmdstat_get:calls=1,usec=5\r\n";
-        assert_eq!(micros_of(plain), 35);
-        let ours = format!("{plain}cmdstat_evalsha:calls=1,usec=40,usec_per_call=40\r\n");
-        assert_eq!(micros_of(&ours), 40);
-    }
 }

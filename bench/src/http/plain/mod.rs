@@ -19,6 +19,7 @@ use crate::Result;
 
 /// What the process that [`super::OwnServer`] starts is told.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// The Redis or the PostgreSQL that the line is in.
     #[arg(long)]

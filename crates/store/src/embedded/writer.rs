@@ -160,7 +160,8 @@ impl Writer {
         }
     }
 
-    /// Waits for requests, or for something to be due; takes whatever has queued up.
+    /// Waits for requests, or for something to be due; takes whatever has queued up. Waiting for more would make larger
+    /// batches and lose as much time as they save.
     fn wait(&mut self) -> Option<Vec<Op>> {
         let mut ops = std::mem::take(&mut self.held);
         match self.requests.recv_timeout(self.time_to_next_due()) {
@@ -168,14 +169,9 @@ impl Writer {
             Err(RecvTimeoutError::Timeout) => return Some(ops),
             Err(RecvTimeoutError::Disconnected) => return None,
         }
-        self.gather(&mut ops);
-        Some(ops)
-    }
-
-    /// Takes what has queued up. Waiting for more would make larger batches and lose as much time as they save.
-    fn gather(&self, ops: &mut Vec<Op>) {
         let left = BATCH_MAX.saturating_sub(ops.len());
         ops.extend(self.requests.try_iter().take(left));
+        Some(ops)
     }
 
     fn time_to_next_due(&self) -> Duration {
