@@ -9,8 +9,9 @@ use ropeline_core::{
 
 use super::{
     commit::apply,
-    disk::{Batch, Kind, Loaded, RoomNumber},
+    load::Loaded,
     rooms::Handle,
+    rows::{Batch, Kind, RoomNumber},
     writer::{HOST, Turn},
 };
 use crate::{Freeze, Over, StoreError};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use ropeline_core::{BLOCK_BITS, Changes, Command, Outcome, RoomState, Timestamp, View};
 
 use super::{
-    disk::{Batch, Kind},
     rooms::{Handle, SavedMarks, State},
+    rows::{Batch, Kind},
 };
 
 /// While somebody has a deadline, the file is at most this far behind in time.
@@ -109,6 +109,7 @@ fn encode(room: &Handle, state: &State, batch: &mut Batch) {
     if header.keys.number > saved.key_round && header.keys.number >= 2 {
         batch.purge(number, Kind::Key, header.keys.number - 2);
     }
+    batch.reserve_places(changes.places.len() + changes.renewed.len());
     for ordinal in changes.places.iter().chain(&changes.renewed) {
         batch.place(number, *ordinal, state.saved_place(*ordinal));
     }
@@ -153,7 +154,7 @@ mod tests {
     };
 
     use super::{
-        super::{disk::Loaded, rooms::Rooms},
+        super::{load::Loaded, rooms::Rooms},
         *,
     };
     use crate::{Clock, SystemClock};

@@ -4,8 +4,8 @@ use ropeline_core::{Command, Room, RoomId, Timestamp};
 
 use super::{
     commit::{apply, collect, look_round, publish},
-    disk::Batch,
     rooms::Handle,
+    rows::Batch,
 };
 
 /// A room as the writer has it, without a file.

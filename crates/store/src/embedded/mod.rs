@@ -1,16 +1,22 @@
 //! Rooms in this process's memory, journalled to a file.
 //!
 //! The rules are core's own [`Room`]. One writer thread owns every change but renewals: it takes whatever
-//! has queued up since the last sync, applies it, writes the state of all that changed in one transaction,
-//! and only then publishes the new views and answers. While the file cannot be written, joins are refused
-//! and reads go on.
+//! has queued up since the last sync, applies it, writes the state of all that changed to the journal as one record,
+//! and only then publishes the new views and answers. A second thread takes what the journal has over into the
+//! book, many records at a time. While either file cannot be written, joins are refused and reads go on.
 
+mod book;
 mod carry;
 mod commit;
 mod disk;
+mod journal;
+mod keeper;
+mod load;
 #[cfg(feature = "measure")]
 mod measure;
+mod merged;
 mod rooms;
+mod rows;
 mod writer;
 
 use std::{
@@ -31,8 +37,10 @@ use thiserror::Error;
 use tokio::sync::oneshot;
 
 use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
+use book::BookError;
 use carry::{Arrival, Deed};
-use disk::{Disk, DiskError};
+use disk::{BOOK, DiskError, Files, JOURNAL};
+use journal::JournalError;
 #[cfg(feature = "measure")]
 pub use measure::Turning;
 use rooms::{Handle, Rooms};
@@ -40,7 +48,6 @@ use writer::{Answer, Op, Writer};
 
 /// Requests that may wait for the writer; beyond this they are refused at once.
 const QUEUE_MAX: usize = 65_536;
-const FILE: &str = "rooms.redb";
 const LOCK: &str = "lock";
 
 /// Why a data directory could not be opened, worded for the operator.
@@ -63,6 +70,16 @@ pub enum OpenError {
         directory: String,
         /// Why not.
         cause: std::io::Error,
+    },
+    /// What was written last does not make sense.
+    #[error(
+        "{file} is damaged and was left as it is: {cause}. Restore it and {BOOK} from a backup, or move it away to start without the moment before the crash; whoever joined then has their place by their token"
+    )]
+    DamagedJournal {
+        /// The file.
+        file: String,
+        /// What was found.
+        cause: String,
     },
     /// The file is there but does not make sense.
     #[error(
@@ -100,22 +117,16 @@ impl EmbeddedStore {
         bounds: Bounds,
     ) -> Result<Self, OpenError> {
         let lock = lock(directory)?;
-        let file = directory.join(FILE);
-        let damaged = |cause: String| OpenError::Damaged {
-            file: file.display().to_string(),
+        let unusable = |cause| OpenError::Directory {
+            directory: directory.display().to_string(),
             cause,
         };
-        let disk = Disk::open(&file).map_err(|error| match error {
-            DiskError::Io(cause) => OpenError::Directory {
-                directory: directory.display().to_string(),
-                cause,
-            },
-            DiskError::Damaged(cause) => damaged(cause),
-        })?;
-        let saved = disk
+        let files = Files::open(directory).map_err(|error| cannot_open(error, directory))?;
+        let saved = files
             .load(bounds)
-            .map_err(|error| damaged(error.to_string()))?;
+            .map_err(|error| damaged(&error, directory))?;
         let rooms = Arc::new(Rooms::of(saved, &*clock));
+        let disk = files.start(Arc::clone(&rooms)).map_err(unusable)?;
         let (queue, requests) = mpsc::sync_channel(QUEUE_MAX);
         let writer = Writer::new(
             disk,
@@ -127,10 +138,7 @@ impl EmbeddedStore {
         let thread = std::thread::Builder::new()
             .name("rooms".into())
             .spawn(|| writer.run())
-            .map_err(|cause| OpenError::Directory {
-                directory: directory.display().to_string(),
-                cause,
-            })?;
+            .map_err(unusable)?;
         Ok(Self {
             rooms,
             queue,
@@ -411,6 +419,31 @@ impl Drop for EmbeddedStore {
 
 fn unexpected(reply: &Reply) -> StoreError {
     StoreError::Unavailable(format!("the room answered {reply:?}").into())
+}
+
+fn cannot_open(error: DiskError, directory: &Path) -> OpenError {
+    let unusable = |cause| OpenError::Directory {
+        directory: directory.display().to_string(),
+        cause,
+    };
+    match error {
+        DiskError::Book(BookError::Io(cause)) | DiskError::Journal(JournalError::Io(cause)) => {
+            unusable(cause)
+        }
+        DiskError::Book(error @ BookError::Damaged(_)) => damaged(&error, directory),
+        DiskError::Journal(error @ JournalError::Damaged { .. }) => OpenError::DamagedJournal {
+            file: directory.join(JOURNAL).display().to_string(),
+            cause: error.to_string(),
+        },
+        DiskError::Failed(failed) => unusable(std::io::Error::other(failed.0.to_string())),
+    }
+}
+
+fn damaged(error: &BookError, directory: &Path) -> OpenError {
+    OpenError::Damaged {
+        file: directory.join(BOOK).display().to_string(),
+        cause: error.to_string(),
+    }
 }
 
 /// Locks the directory for this process and writes down who it is.

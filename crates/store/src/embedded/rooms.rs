@@ -11,7 +11,7 @@ use ropeline_core::{
     Visitor,
 };
 
-use super::disk::{Loaded, RoomNumber};
+use super::{load::Loaded, rows::RoomNumber};
 use crate::{Clock, Found, Freeze, Health, StoreError};
 
 /// Marks that may wait for the writer; more are dropped, and the next poll marks again.

@@ -18,8 +18,10 @@ use tokio::sync::oneshot;
 use super::{
     carry::{self, Deed},
     commit::{apply, collect, look_round, publish},
-    disk::{Batch, Disk, DiskError, RoomNumber},
+    disk::{Disk, DiskError},
+    keeper::Failed,
     rooms::{Handle, Rooms},
+    rows::{Batch, RoomNumber},
 };
 use crate::{Clock, Freeze, StoreError};
 
@@ -84,7 +86,7 @@ pub(super) struct Turn {
     discarded: Vec<RoomId>,
 }
 
-/// The file, or where it would be.
+/// The files, or where they would be.
 #[derive(Debug)]
 enum File {
     Open(Disk),
@@ -200,7 +202,7 @@ impl Writer {
                 collect(room, clock, &mut turn.batch)
             })
             .collect();
-        match self.commit(&turn.batch) {
+        match self.commit(turn.batch) {
             Ok(()) => {
                 for (room, collected) in rooms.iter().zip(collected) {
                     publish(room, collected);
@@ -369,15 +371,11 @@ impl Writer {
         Arc::new(Handle::new(name, number, room, clock))
     }
 
-    fn commit(&mut self, batch: &Batch) -> Result<(), DiskError> {
-        if batch.is_empty() {
-            return Ok(());
+    fn commit(&mut self, batch: Batch) -> Result<(), DiskError> {
+        match &mut self.file {
+            File::Open(disk) => disk.commit(batch),
+            File::Failed(_) => Err(DiskError::Failed(Failed("the files are not open".into()))),
         }
-        let File::Open(disk) = &mut self.file else {
-            return Err(DiskError::Io(std::io::Error::other("the file is not open")));
-        };
-        disk.commit(batch)?;
-        disk.compact_if_nearly_empty(self.rooms.live_places())
     }
 
     /// Notes that the file cannot be written. What has been applied stays applied and unanswered: it is
@@ -417,7 +415,7 @@ impl Writer {
             return;
         }
         self.retry_at = now + RETRY;
-        let Ok(disk) = Disk::reopen(path) else {
+        let Ok(disk) = Disk::reopen(path, Arc::clone(&self.rooms)) else {
             return;
         };
         self.file = File::Open(disk);

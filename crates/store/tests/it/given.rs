@@ -64,11 +64,22 @@ impl Given {
     }
 }
 
-/// What a crash at this instant leaves of the files.
+/// What a crash at this instant leaves of the files. The book is written behind our back: it is read until it was the
+/// same before and after.
 pub(crate) fn copy_of(original: &TempDir) -> TempDir {
+    let read = |name| std::fs::read(original.path().join(name)).unwrap();
+    let mut book = read("rooms.redb");
+    let journal = loop {
+        let journal = read("rooms.journal");
+        let now = read("rooms.redb");
+        if now == book {
+            break journal;
+        }
+        book = now;
+    };
     let copy = directory();
-    let [from, to] = [original, &copy].map(|directory| directory.path().join("rooms.redb"));
-    std::fs::copy(from, to).unwrap();
+    std::fs::write(copy.path().join("rooms.redb"), book).unwrap();
+    std::fs::write(copy.path().join("rooms.journal"), journal).unwrap();
     copy
 }
 
