@@ -32,8 +32,8 @@ impl Room {
         if self.find(&holder.visitor) != Some(holder.ordinal) {
             return None;
         }
-        let expires_at = self.passes.get(holder.ordinal).filter(|at| *at > now)?;
-        Some(self.pass(holder.ordinal, expires_at))
+        let pass = self.passes.get(holder.ordinal)?;
+        (pass.expires_at > now).then_some(pass)
     }
 
     /// Until when a pass may last if it is to last until `wanted`.
@@ -51,7 +51,8 @@ impl Room {
                 business => pass.expires_at.max(self.at_most(pass, now + business)),
             };
             if expires_at != pass.expires_at {
-                self.passes.set(holder.ordinal, expires_at);
+                let kept = Pass { expires_at, ..pass };
+                self.passes.set(holder.ordinal, kept);
                 self.changes.place(holder.ordinal);
             }
         }
@@ -64,12 +65,13 @@ impl Room {
         if renewed <= pass.expires_at {
             return Some(pass);
         }
-        self.passes.set(holder.ordinal, renewed);
-        self.changes.renewed(holder.ordinal);
-        Some(Pass {
+        let renewed = Pass {
             expires_at: renewed,
             ..pass
-        })
+        };
+        self.passes.set(holder.ordinal, renewed);
+        self.changes.renewed(holder.ordinal);
+        Some(renewed)
     }
 
     pub(super) fn restore(&mut self, holders: &[Holder], now: Timestamp) -> Reply {

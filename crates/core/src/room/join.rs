@@ -67,7 +67,11 @@ impl Room {
     /// A pass that ran out is no place, even before it was swept.
     pub(super) fn end_if_expired(&mut self, visitor: &Visitor, now: Timestamp) {
         let place = self.find(visitor);
-        let expired = place.filter(|at| self.passes.get(*at).is_some_and(|until| until <= now));
+        let expired = place.filter(|at| {
+            self.passes
+                .get(*at)
+                .is_some_and(|pass| pass.expires_at <= now)
+        });
         if let Some(ordinal) = expired {
             self.expire(ordinal);
         }

@@ -18,11 +18,7 @@ mod operate;
 mod saved;
 mod settle;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 pub use command::{
     Command, Departure, Ending, Holder, ImportRow, Imported, Joined, Joiner, Live, Outcome, Pass,
@@ -68,12 +64,9 @@ pub struct Room {
     places: Places,
     /// How many places are in line. What `issued`, `head` and `gone` leave over beyond it is lost.
     in_line: u64,
-    /// When each pass expires.
-    passes: Deadlines,
-    /// When each pass was given, for `pass_max`.
-    since: BTreeMap<Ordinal, Timestamp>,
+    passes: Deadlines<Pass>,
     /// When each missed turn is given up.
-    aside: Deadlines,
+    aside: Deadlines<Timestamp>,
     door: BTreeSet<Ordinal>,
     gone: Bits,
     done: Bits,
@@ -100,7 +93,6 @@ impl Room {
             places: Places::default(),
             in_line: 0,
             passes: Deadlines::default(),
-            since: BTreeMap::new(),
             aside: Deadlines::default(),
             door: BTreeSet::new(),
             gone: Bits::default(),
@@ -255,8 +247,8 @@ impl Room {
 
     /// The state of a place that the room has, whether or not its time ran out.
     fn state_of(&self, ordinal: Ordinal) -> Live {
-        if let Some(expires_at) = self.passes.get(ordinal) {
-            Live::Inside(self.pass(ordinal, expires_at))
+        if let Some(pass) = self.passes.get(ordinal) {
+            Live::Inside(pass)
         } else if let Some(until) = self.aside.get(ordinal) {
             Live::Aside(until)
         } else if self.door.contains(&ordinal) {
@@ -266,16 +258,10 @@ impl Room {
         }
     }
 
-    fn pass(&self, ordinal: Ordinal, expires_at: Timestamp) -> Pass {
-        let since = self.since.get(&ordinal).copied().unwrap_or(expires_at);
-        Pass { expires_at, since }
-    }
-
     /// Ends a place in whatever live state it is, or a lost one.
     fn end(&mut self, ordinal: Ordinal, ending: Ending) {
-        if self.passes.remove(ordinal).is_some() {
-            let since = self.since.remove(&ordinal);
-            self.note_stay(since);
+        if let Some(pass) = self.passes.remove(ordinal) {
+            self.note_stay(pass);
             self.header.counters.departed += 1;
         } else if self.aside.remove(ordinal).is_none()
             && !self.door.remove(&ordinal)
@@ -297,10 +283,9 @@ impl Room {
         self.changed(ordinal);
     }
 
-    fn note_stay(&mut self, since: Option<Timestamp>) {
+    fn note_stay(&mut self, pass: Pass) {
         let now = self.header.clock.last();
-        let stay = since.map_or(Duration::ZERO, |since| now.since(since));
-        self.header.counters.stayed_ms += millis(stay);
+        self.header.counters.stayed_ms += millis(now.since(pass.since));
     }
 
     /// Notes that a place's record is another one now, and that views must hear of it.

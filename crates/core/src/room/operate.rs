@@ -76,9 +76,8 @@ impl Room {
         self.header.lost = None;
         self.places = Places::default();
         self.in_line = 0;
-        self.passes = Deadlines::default();
-        for since in std::mem::take(&mut self.since).into_values() {
-            self.note_stay(Some(since));
+        for pass in std::mem::take(&mut self.passes).values() {
+            self.note_stay(pass);
         }
         self.aside = Deadlines::default();
         self.door.clear();

@@ -241,8 +241,7 @@ impl Room {
             }
             Live::Aside(until) => self.aside.set(*ordinal, *until),
             Live::Inside(pass) => {
-                self.passes.set(*ordinal, pass.expires_at);
-                self.since.insert(*ordinal, pass.since);
+                self.passes.set(*ordinal, *pass);
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Settling: the end of every transition, and the one place where people are let in.
 
-use super::{Ending, Room};
+use super::{Ending, Pass, Room};
 use crate::{Ordinal, Timestamp, keys::KEY_ROUND, time::millis};
 
 impl Room {
@@ -134,8 +134,11 @@ impl Room {
     }
 
     pub(super) fn enter(&mut self, ordinal: Ordinal, now: Timestamp) {
-        self.passes.set(ordinal, now + self.header.policy.pass_ttl);
-        self.since.insert(ordinal, now);
+        let pass = Pass {
+            expires_at: now + self.header.policy.pass_ttl,
+            since: now,
+        };
+        self.passes.set(ordinal, pass);
         self.header.tick.admitted += 1;
         self.header.counters.admitted += 1;
     }

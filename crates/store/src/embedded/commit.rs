@@ -28,7 +28,7 @@ pub(super) fn apply(state: &mut State, command: Command, clock: Timestamp) -> Ou
 
 fn take_changes(state: &mut State) {
     let fresh = state.room.take_changes();
-    state.in_flight.extend(fresh.places.iter().copied());
+    state.in_flight.extend(&fresh.places);
     let unsaved = &mut state.unsaved;
     unsaved.places.extend(fresh.places);
     unsaved.renewed.extend(fresh.renewed);

@@ -1,7 +1,7 @@
 //! The rooms of a store, as the writer and those who ask share them.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -125,7 +125,7 @@ pub(super) struct Handle {
 pub(super) struct State {
     pub(super) room: Room,
     /// Places whose change is not on disk yet. What is known of them must not be shown.
-    pub(super) in_flight: HashSet<Ordinal>,
+    pub(super) in_flight: InFlight,
     /// What has changed and is not on disk, because it could not be written.
     pub(super) unsaved: Changes,
     pub(super) pace: Pace,
@@ -136,6 +136,27 @@ pub(super) struct State {
     /// What the file has of the room, for knowing what to purge and when to write the time again; `None`
     /// before it was first written.
     pub(super) saved: Option<SavedMarks>,
+}
+
+/// A set of places that comes in runs of rising ordinals and goes as a whole.
+#[derive(Debug, Default)]
+pub(super) struct InFlight(Vec<Ordinal>);
+
+impl InFlight {
+    pub(super) fn extend(&mut self, places: &[Ordinal]) {
+        self.0.extend_from_slice(places);
+        // Not the unstable one: this one takes runs as they are.
+        self.0.sort();
+        self.0.dedup();
+    }
+
+    pub(super) fn contains(&self, place: Ordinal) -> bool {
+        self.0.binary_search(&place).is_ok()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// How far the file has followed the room.
@@ -168,7 +189,7 @@ impl Handle {
         let view = ArcSwap::from_pointee(room.view(clock));
         let state = State {
             room,
-            in_flight: HashSet::new(),
+            in_flight: InFlight::default(),
             unsaved: Changes::default(),
             pace: Pace::default(),
             frozen: None,
@@ -231,7 +252,7 @@ impl Handle {
     /// Renews a pass that is live and durable, without the writer.
     pub(super) fn renew(&self, holder: &Holder, clock: Timestamp) -> Option<Pass> {
         let mut state = self.state();
-        if state.frozen.is_some() || state.in_flight.contains(&holder.ordinal) {
+        if state.frozen.is_some() || state.in_flight.contains(holder.ordinal) {
             return None;
         }
         state.room.renew_pass(holder, clock)
@@ -241,7 +262,7 @@ impl Handle {
     pub(super) fn is_durable(&self, visitor: &Visitor) -> bool {
         let state = self.state();
         let place = state.room.find(visitor);
-        place.is_none_or(|ordinal| !state.in_flight.contains(&ordinal))
+        place.is_none_or(|ordinal| !state.in_flight.contains(ordinal))
     }
 
     /// The live place of a visitor.
@@ -259,7 +280,7 @@ impl Handle {
     /// Where a holder stands, unless that is not durable yet.
     pub(super) fn durable_standing(&self, holder: &Holder, clock: Timestamp) -> Option<Standing> {
         let state = self.state();
-        if state.in_flight.contains(&holder.ordinal) {
+        if state.in_flight.contains(holder.ordinal) {
             return None;
         }
         Some(state.room.standing(holder, clock))

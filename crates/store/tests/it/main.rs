@@ -8,6 +8,7 @@ mod carry;
 mod conformance;
 mod durability;
 mod given;
+mod journal;
 mod model;
 mod redis;
 mod redis_url;
