@@ -20,6 +20,7 @@ mod retry;
 mod server;
 mod service;
 mod tasks;
+mod written;
 
 pub use crate::{
     credentials::{LOGIN_COOKIE, bearer, cookies},
@@ -38,4 +39,5 @@ pub use crate::{
     server::{OpenConnections, Report, Server, listen},
     service::{Observe, Verbatim, is_from_another_site},
     tasks::Tasks,
+    written::WriteJson,
 };

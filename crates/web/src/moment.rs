@@ -17,7 +17,7 @@ const LAST_MS: u64 = 253_402_300_799_999;
 
 impl Moment {
     /// With milliseconds, always. Every answer has several moments, and a general formatter takes three times as long.
-    fn text(self) -> [u8; 24] {
+    pub(crate) fn text(self) -> [u8; 24] {
         let ms = self.0.0.min(LAST_MS);
         let (year, month, day) = date_of(ms / DAY_MS);
         let in_day = ms % DAY_MS;

@@ -25,13 +25,9 @@ use ropeline_web::{
     Explained, JsonText,
     openapi::{bearer, problem_schema, queue_token},
 };
-use utoipa::{
-    PartialSchema,
-    openapi::{
-        ComponentsBuilder, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
-        RefOr, Schema, Type,
-        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
-    },
+use utoipa::openapi::{
+    ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
+    security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
@@ -104,7 +100,7 @@ fn components() -> ComponentsBuilder {
             "The site's own login token, where its keys are configured.",
         ));
     ComponentsBuilder::new()
-        .schema("PlaceView", place_view())
+        .schema_from::<queue::PlaceView<'_>>()
         .schema_from::<queue::EtaRange>()
         .schema_from::<queue::JoinRequest>()
         .schemas_from_iter(admin::schemas())
@@ -120,19 +116,4 @@ fn components() -> ComponentsBuilder {
             "serviceKey",
             bearer("The service key, if the operator has set one."),
         )
-}
-
-/// The place view writes its token by itself, so the derived shape lacks it.
-fn place_view() -> RefOr<Schema> {
-    let mut schema = queue::PlaceView::schema();
-    if let RefOr::T(Schema::Object(object)) = &mut schema {
-        let token = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some("Proof of the place. Keep it, and tell nobody."));
-        object
-            .properties
-            .insert("token".into(), RefOr::T(token.into()));
-        object.required.insert(0, "token".into());
-    }
-    schema
 }

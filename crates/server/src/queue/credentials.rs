@@ -1,7 +1,7 @@
 //! The queue token of a request, wherever it travels.
 
 use axum::extract::FromRequestParts;
-use http::{HeaderMap, header::COOKIE, request::Parts};
+use http::{HeaderMap, HeaderName, header::COOKIE, request::Parts};
 use ropeline_core::{Claims, RoomId, Timestamp};
 use ropeline_gate::header_token;
 use ropeline_store::{Seen, StoreError};
@@ -9,6 +9,8 @@ use ropeline_web::{Problem, Query};
 use serde::Deserialize;
 
 use crate::{app::App, error::ApiError};
+
+const X_QUEUE_VERSION: HeaderName = HeaderName::from_static("x-queue-version");
 
 /// Who asks: the token from `X-Queue-Token`, else from the seed's plain `token`, else from the cookie of the
 /// room that `?room=` names.
@@ -48,7 +50,9 @@ impl FromRequestParts<App> for Asking {
             app.cookies.find(headers.get_all(COOKIE), room)
         });
         // A version that cannot be read is as good as none: nobody loses a place over it.
-        let version = text(headers, "x-queue-version").and_then(|text| text.parse().ok());
+        let version = headers
+            .get(&X_QUEUE_VERSION)
+            .and_then(|value| value.to_str().ok()?.parse().ok());
         Ok(Self {
             token: token.map(str::to_owned),
             room,
@@ -79,7 +83,7 @@ impl Asking {
     /// seen; refused if the query names another room, or if the room was made anew since.
     pub(crate) async fn claims(&self, app: &App) -> Result<(Claims, Seen), ApiError> {
         let token = self.token.as_deref().ok_or(ApiError::TokenInvalid)?;
-        let claims = verified(app, token)?;
+        let claims = verified(app, token, self.asked_at)?;
         if self.room.as_ref().is_some_and(|room| *room != claims.aud) {
             return Err(ApiError::TokenInvalid);
         }
@@ -108,7 +112,7 @@ impl Asking {
 
     /// Who shows a token that we have signed for this room, whatever has become of the place.
     pub(crate) fn genuine(&self, app: &App) -> Option<Claims> {
-        let claims = verified(app, self.token.as_deref()?).ok()?;
+        let claims = verified(app, self.token.as_deref()?, self.asked_at).ok()?;
         let room = self.room.as_ref();
         room.is_none_or(|room| *room == claims.aud)
             .then_some(claims)
@@ -120,13 +124,9 @@ impl Asking {
     }
 }
 
-pub(crate) fn verified(app: &App, token: &str) -> Result<Claims, ApiError> {
+pub(crate) fn verified(app: &App, token: &str, now: Timestamp) -> Result<Claims, ApiError> {
     app.keys
         .load()
-        .verify(token, app.now())
+        .verify(token, now)
         .map_err(|_| ApiError::TokenInvalid)
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
 }

@@ -1,6 +1,6 @@
 //! Joining the line, or resuming a place in it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use axum::{
     extract::{FromRequestParts, State},
@@ -123,7 +123,8 @@ async fn resume(
 ) -> Result<Option<Holding>, ApiError> {
     let cookie = || app.cookies.find(&headers.cookies, room.as_str());
     let token = headers.token.as_deref().or_else(cookie);
-    let Some((token, Ok(claims))) = token.map(|token| (token, verified(app, token))) else {
+    let Some((token, Ok(claims))) = token.map(|token| (token, verified(app, token, app.now())))
+    else {
         return Ok(None);
     };
     let same_room = claims.aud == *room && claims.epoch == seen.view.header.epoch;
@@ -360,18 +361,31 @@ fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {
 pub(crate) fn user_id<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<UserId>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a user id as text or integer")]
-    enum Raw {
-        Text(String),
-        Unsigned(u64),
-        Signed(i64),
+    struct TextOrInteger;
+
+    impl de::Visitor<'_> for TextOrInteger {
+        type Value = Option<UserId>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a user id as text or integer")
+        }
+
+        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+            UserId::parse(text).map(Some).map_err(E::custom)
+        }
+
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+            self.visit_str(&number.to_string())
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+            self.visit_str(&number.to_string())
+        }
     }
-    let text = match Option::<Raw>::deserialize(deserializer)? {
-        None => return Ok(None),
-        Some(Raw::Text(text)) => text,
-        Some(Raw::Unsigned(number)) => number.to_string(),
-        Some(Raw::Signed(number)) => number.to_string(),
-    };
-    UserId::parse(&text).map(Some).map_err(de::Error::custom)
+
+    deserializer.deserialize_any(TextOrInteger)
 }

@@ -7,7 +7,7 @@ use ropeline_core::{
     poll_after,
 };
 use ropeline_store::{Seen, StoreError};
-use ropeline_web::JsonText;
+use ropeline_web::{JsonText, WriteJson, write_object};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -150,11 +150,14 @@ fn with_signed(view: &View, ordinal: Ordinal) -> Cow<'_, View> {
     known
 }
 
+/// Room for a view with a usual token, so that it is written without growing.
+const JSON_BYTES: usize = 1_024;
+
 /// The answer of join and status: every key always there, `null` where empty.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlaceView<'a> {
-    #[serde(skip)]
+    /// Proof of the place. Keep it, and tell nobody.
     token: &'a str,
     #[schema(value_type = String, example = "main")]
     room: &'a RoomId,
@@ -247,16 +250,10 @@ impl<'a> PlaceView<'a> {
         }
     }
 
-    /// The view as JSON. The token is put in front as it is: it is half of the text, and nothing in it
-    /// needs escaping, since it is one that we have signed.
+    /// The view as JSON.
     pub(crate) fn json(&self) -> JsonText {
-        let mut text = Vec::with_capacity(1_024);
-        text.extend_from_slice(b"{\"token\":\"");
-        text.extend_from_slice(self.token.as_bytes());
-        text.extend_from_slice(b"\",");
-        let rest = text.len();
-        serde_json::to_writer(&mut text, self).expect("a place view is plain data");
-        text.remove(rest);
+        let mut text = Vec::with_capacity(JSON_BYTES);
+        self.write_json(&mut text);
         JsonText(text)
     }
 
@@ -330,6 +327,40 @@ impl<'a> PlaceView<'a> {
     }
 }
 
+/// In the order of the fields, and as their names are derived: a test holds the two together.
+impl WriteJson for PlaceView<'_> {
+    fn write_json(&self, text: &mut Vec<u8>) {
+        write_object!(text,
+            "token": self.token,
+            "room": self.room.as_str(),
+            "userId": self.user_id,
+            "ordinal": self.ordinal.0,
+            "status": self.status,
+            "position": self.position,
+            "ahead": self.ahead,
+            "behind": self.behind,
+            "etaSeconds": self.eta_seconds,
+            "etaRange": self.eta_range,
+            "admitAt": self.admit_at,
+            "issuedAt": self.issued_at,
+            "expiresAt": self.expires_at,
+            "remainingSeconds": self.remaining_seconds,
+            "pollAfterMs": self.poll_after_ms,
+            "version": self.version,
+            "asOf": self.as_of,
+            "roomState": self.room_state,
+            "seatsLeft": self.seats_left,
+            "message": self.message,
+        );
+    }
+}
+
+impl WriteJson for EtaRange {
+    fn write_json(&self, text: &mut Vec<u8>) {
+        write_object!(text, "low": self.low, "high": self.high);
+    }
+}
+
 fn seconds_up(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }
@@ -337,3 +368,7 @@ fn seconds_up(span: Duration) -> u64 {
 fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -2,9 +2,9 @@
 
 use axum::{
     extract::State,
-    response::{AppendHeaders, IntoResponse, Response},
+    response::{IntoResponse, Response},
 };
-use http::StatusCode;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use ropeline_core::{Claims, Located, Pass, RoomId, Timestamp};
 use ropeline_store::Seen;
 use ropeline_web::Problem;
@@ -15,6 +15,10 @@ use super::{
     place::{Place, poll_after_ms},
 };
 use crate::{app::App, error::ApiError, moment::Moment};
+
+const X_QUEUE_USER: HeaderName = HeaderName::from_static("x-queue-user");
+const X_QUEUE_USER_VERIFIED: HeaderName = HeaderName::from_static("x-queue-user-verified");
+const X_QUEUE_EXPIRES_AT: HeaderName = HeaderName::from_static("x-queue-expires-at");
 
 /// Somebody who may go on.
 #[derive(Debug)]
@@ -100,14 +104,20 @@ fn let_through(app: &App, claims: Option<Claims>) -> Entry {
 }
 
 fn enter(claims: &Claims, expires_at: Option<Timestamp>) -> Response {
+    let mut headers = HeaderMap::new();
     let user = claims.sub.user_id().unwrap_or(claims.sub.as_str());
-    let verified = claims.vfd.then_some(("x-queue-user-verified", "true"));
-    let expires_at = expires_at.map(|at| ("x-queue-expires-at", Moment(at).to_string()));
-    (
-        StatusCode::NO_CONTENT,
-        [("x-queue-user", user)],
-        AppendHeaders(verified),
-        AppendHeaders(expires_at),
-    )
-        .into_response()
+    headers.insert(X_QUEUE_USER, value(user));
+    if claims.vfd {
+        headers.insert(X_QUEUE_USER_VERIFIED, HeaderValue::from_static("true"));
+    }
+    if let Some(at) = expires_at {
+        headers.insert(X_QUEUE_EXPIRES_AT, value(&Moment(at).to_string()));
+    }
+    let mut answer = StatusCode::NO_CONTENT.into_response();
+    *answer.headers_mut() = headers;
+    answer
+}
+
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).expect("visitors and moments are visible ASCII")
 }

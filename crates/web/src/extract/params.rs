@@ -20,14 +20,23 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
-        let fields = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
-        serde_path_to_error::deserialize(fields)
-            .map(Self)
-            .map_err(|error| {
-                let (field, message) = locate(error.path(), &error.inner().to_string());
-                wrong("query parameter", &field, &message)
-            })
+        // To know where something is wrong costs more than all the rest, so it is found only once something is.
+        match T::deserialize(fields(query)) {
+            Ok(value) => Ok(Self(value)),
+            Err(_) => deserialize_tracked(query).map(Self),
+        }
     }
+}
+
+fn deserialize_tracked<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(fields(query)).map_err(|error| {
+        let (field, message) = locate(error.path(), &error.inner().to_string());
+        wrong("query parameter", &field, &message)
+    })
+}
+
+fn fields(query: &str) -> serde_urlencoded::Deserializer<'_> {
+    serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()))
 }
 
 /// The parameters in the path of a route.
