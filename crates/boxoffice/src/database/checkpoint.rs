@@ -1,7 +1,7 @@
 //! Moves what SQLite has committed from its log into the file.
 //!
-//! SQLite would do so itself inside every so many commits, and whoever waits for one of those would wait for it. Here it
-//! is done beside the writer.
+//! SQLite does so inside a commit once the log is long, and whoever waits for that commit waits for it. Here it is done
+//! beside the writer: mostly the log is empty again before it is long, and otherwise little is left for the writer.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -9,29 +9,47 @@ use sqlx::{AnyPool, query_as};
 use tokio::time::sleep;
 
 /// So often that there is never much to move.
-const EVERY: Duration = Duration::from_secs(1);
-/// A log that is longer is begun anew, for which the writer has to pause: 16 MB of pages.
-const PAGES_MAX: i64 = 4_000;
+const EVERY: Duration = Duration::from_millis(500);
 
-/// Goes on for ever. What fails is tried again the next time: nothing is lost meanwhile, and the writer has a limit of
-/// its own.
+/// Waits for nobody, and nobody waits for it.
+const MOVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
+/// Goes on for ever. What fails is tried again the next time, and then by the writer.
 pub(super) async fn run(pool: AnyPool) -> Infallible {
     loop {
         sleep(EVERY).await;
-        if pages(&pool, "PRAGMA wal_checkpoint(PASSIVE)").await >= PAGES_MAX {
-            pages(&pool, "PRAGMA wal_checkpoint(RESTART)").await;
+        if let Err(error) = once(&pool).await {
+            tracing::debug!(%error, "the log of the database was not moved into its file");
         }
     }
 }
 
-/// How many pages the log has.
-async fn pages(pool: &AnyPool, checkpoint: &str) -> i64 {
-    let done: Result<(i64, i64, i64), _> = query_as(checkpoint).fetch_one(pool).await;
-    match done {
-        Ok((_busy, pages, _moved)) => pages,
-        Err(error) => {
-            tracing::debug!(%error, "the log of the database was not moved into its file");
-            0
+/// Gives how many pages the log has, and how many of these are in the file as well.
+async fn once(pool: &AnyPool) -> Result<(i64, i64), sqlx::Error> {
+    let (_busy, pages, moved): (i64, i64, i64) = query_as(MOVE).fetch_one(pool).await?;
+    Ok((pages, moved))
+}
+
+#[cfg(test)]
+mod tests {
+    use ropeline_core::Timestamp;
+
+    use super::*;
+    use crate::{BoxOffice, Database, Rules};
+
+    #[tokio::test]
+    async fn a_log_that_was_moved_is_begun_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("box.db").display());
+        let database = Database::open(&url).await.unwrap();
+        let office = BoxOffice::new(database.clone(), Rules::default());
+        for _ in 0..20 {
+            office.create_user("Kim", Timestamp(1)).await.unwrap();
         }
+        let (pages, moved) = once(database.reader()).await.unwrap();
+        assert_eq!(moved, pages);
+        office.create_user("Kim", Timestamp(1)).await.unwrap();
+        let (begun_anew, _) = once(database.reader()).await.unwrap();
+        assert!((1..20).contains(&begun_anew), "{begun_anew} pages");
     }
 }

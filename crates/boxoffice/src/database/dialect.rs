@@ -65,8 +65,8 @@ impl Dialect {
                 "PRAGMA foreign_keys = ON",
                 // Only another process can be in the way.
                 "PRAGMA busy_timeout = 5000",
-                // The log is moved into the file beside the writer; it does so itself only if that fails.
-                "PRAGMA wal_autocheckpoint = 20000",
+                // The log is moved into the file beside the writer, which does the rest at 16 MB.
+                "PRAGMA wal_autocheckpoint = 4000",
             ],
             Self::Postgres => &[
                 // A snapshot taken before a lock was granted would not see what the lock was for.

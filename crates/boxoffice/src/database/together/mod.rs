@@ -210,3 +210,6 @@ fn retold(error: &sqlx::Error) -> sqlx::Error {
         sqlx::Error::Protocol(error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;
