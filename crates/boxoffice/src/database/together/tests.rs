@@ -42,7 +42,9 @@ impl Work for Make {
         match &self.1 {
             End::Well => {}
             End::Refused => return Err(Refusal::SeatTaken.into()),
-            End::Broken => drop(session.connection().execute(owe).await?),
+            End::Broken => {
+                session.connection().execute(owe).await?;
+            }
             End::Panicked => panic!("a mistake of ours"),
             End::OweAForeignKey => {
                 let later = "PRAGMA defer_foreign_keys = ON";
