@@ -1,6 +1,6 @@
 //! A crash between a payment and the end of its pass: the pass is finished all the same, and once.
 
-use std::{thread, time::Duration};
+use std::{sync::mpsc, thread, time::Duration};
 
 use super::{ALL_INSIDE, ONE_INSIDE, SERVICE_KEY, buyer::Buyer};
 use crate::{
@@ -155,12 +155,19 @@ fn a_seat_that_was_answered_outlives_a_crash_among_many_reservations() {
         let buyers: Vec<_> = (0..CROWD)
             .map(|_| Buyer::arrive(server.address()))
             .collect();
+        let (tell, first) = mpsc::channel();
         let answers: Vec<_> = thread::scope(|scope| {
             let asking = (1..).zip(&buyers).map(|(number, buyer)| {
                 let (mut client, ask) = (server.client(), buyer.reservation(kill * CROWD + number));
-                scope.spawn(move || client.try_send(&ask).ok())
+                let tell = tell.clone();
+                scope.spawn(move || {
+                    let answer = client.try_send(&ask).ok();
+                    tell.send(()).expect("somebody waits for the first");
+                    answer
+                })
             });
             let asking: Vec<_> = asking.collect();
+            first.recv().expect("all of them tell");
             thread::sleep(Duration::from_micros(600 * kill));
             server.kill();
             let answers = asking.into_iter().map(|one| one.join());
