@@ -32,15 +32,16 @@ impl IdempotencyKey {
 
 /// A request that can be sent again: whose it is, under which key if any, and what it asks for.
 #[derive(Debug)]
-pub(crate) struct Repeatable<'a> {
+pub(crate) struct Repeatable {
     user: UserId,
-    key: Option<&'a IdempotencyKey>,
+    key: Option<IdempotencyKey>,
     digest: Vec<u8>,
 }
 
-impl<'a> Repeatable<'a> {
+impl Repeatable {
     /// `asks` tells one request from another.
-    pub(crate) fn new(user: UserId, key: Option<&'a IdempotencyKey>, asks: &str) -> Self {
+    pub(crate) fn new(user: UserId, key: Option<&IdempotencyKey>, asks: &str) -> Self {
+        let key = key.cloned();
         let digest = Sha256::digest(asks).to_vec();
         Self { user, key, digest }
     }
@@ -48,9 +49,9 @@ impl<'a> Repeatable<'a> {
     /// The answer that the request was given before.
     pub(crate) async fn recall<A: DeserializeOwned>(
         &self,
-        session: &mut Session,
+        session: &mut Session<'_>,
     ) -> Result<Option<A>, Error> {
-        let Some(IdempotencyKey(key)) = self.key else {
+        let Some(IdempotencyKey(key)) = &self.key else {
             return Ok(None);
         };
         let kept: Option<(Vec<u8>, String)> = query_as(
@@ -73,11 +74,11 @@ impl<'a> Repeatable<'a> {
     /// Keeps the answer for the next time.
     pub(crate) async fn remember<A: Serialize>(
         &self,
-        session: &mut Session,
+        session: &mut Session<'_>,
         answer: &A,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let Some(IdempotencyKey(key)) = self.key else {
+        let Some(IdempotencyKey(key)) = &self.key else {
             return Ok(());
         };
         let answer = serde_json::to_string(answer).expect("an answer is plain data");
@@ -97,7 +98,7 @@ impl<'a> Repeatable<'a> {
 }
 
 /// Forgets keys that nobody sends any more.
-pub(crate) async fn forget(session: &mut Session, before: Timestamp) -> Result<u64, Error> {
+pub(crate) async fn forget(session: &mut Session<'_>, before: Timestamp) -> Result<u64, Error> {
     let forgotten = query("DELETE FROM idempotency_keys WHERE created_at < $1")
         .bind(millis(before))
         .execute(session.connection())

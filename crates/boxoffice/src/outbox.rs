@@ -34,7 +34,7 @@ type Row = (i64, String, String, i64, i64);
 
 /// Puts the pass of a reservation into the outbox, if it has one.
 pub(crate) async fn put(
-    session: &mut Session,
+    session: &mut Session<'_>,
     reservation: ReservationId,
     now: Timestamp,
 ) -> Result<Option<PassToFinish>, Error> {
@@ -66,17 +66,17 @@ impl BoxOffice {
             lease,
             now,
         };
-        self.database.write(&take).await
+        self.database.write(take).await
     }
 
     /// The room has acknowledged it: it is never due again.
     pub async fn finished(&self, row: OutboxId, now: Timestamp) -> Result<(), Error> {
-        self.database.write(&Finished { row, now }).await
+        self.database.write(Finished { row, now }).await
     }
 
     /// The room could not be told: it is due again at `due_at`.
     pub async fn retry(&self, row: OutboxId, due_at: Timestamp) -> Result<(), Error> {
-        self.database.write(&Retry { row, due_at }).await
+        self.database.write(Retry { row, due_at }).await
     }
 }
 
@@ -89,7 +89,7 @@ struct TakeDue {
 impl Work for TakeDue {
     type Done = Vec<PassToFinish>;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<Vec<PassToFinish>, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<Vec<PassToFinish>, Error> {
         let lock = session.dialect.for_update_of_untouched();
         let sql = format!(
             "UPDATE outbox SET attempts = attempts + 1, due_at = $2 WHERE id IN \
@@ -116,7 +116,7 @@ struct Finished {
 impl Work for Finished {
     type Done = ();
 
-    async fn carry_out(&self, session: &mut Session) -> Result<(), Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
         query("UPDATE outbox SET done_at = $2 WHERE id = $1 AND done_at IS NULL")
             .bind(self.row.0)
             .bind(millis(self.now))
@@ -134,7 +134,7 @@ struct Retry {
 impl Work for Retry {
     type Done = ();
 
-    async fn carry_out(&self, session: &mut Session) -> Result<(), Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
         query("UPDATE outbox SET due_at = $2 WHERE id = $1 AND done_at IS NULL")
             .bind(self.row.0)
             .bind(millis(self.due_at))

@@ -61,21 +61,21 @@ impl BoxOffice {
             request,
             now,
         };
-        self.database.write(&pay).await
+        self.database.write(pay).await
     }
 }
 
-struct Pay<'a> {
+struct Pay {
     user: UserId,
     reservation: ReservationId,
-    request: Repeatable<'a>,
+    request: Repeatable,
     now: Timestamp,
 }
 
-impl Work for Pay<'_> {
+impl Work for Pay {
     type Done = Paid;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<Paid, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<Paid, Error> {
         session.lock_user(self.user).await?;
         if let Some(payment) = self.request.recall(session).await? {
             return Ok(repeated(payment));
@@ -95,8 +95,8 @@ impl Work for Pay<'_> {
     }
 }
 
-impl Pay<'_> {
-    async fn settle(&self, session: &mut Session, hold: &Locked) -> Result<Paid, Error> {
+impl Pay {
+    async fn settle(&self, session: &mut Session<'_>, hold: &Locked) -> Result<Paid, Error> {
         self.book(session, hold).await?;
         let payment = self.take_points(session, hold.price).await?;
         let finish = if holds::count_live(session, self.user, self.now).await? == 0 {
@@ -109,7 +109,7 @@ impl Pay<'_> {
 
     /// Makes the seat the user's own. If the hold has run out, the unique index on seats that are held
     /// or paid tells whether somebody else was faster.
-    async fn book(&self, session: &mut Session, hold: &Locked) -> Result<(), Error> {
+    async fn book(&self, session: &mut Session<'_>, hold: &Locked) -> Result<(), Error> {
         holds::end_expired(session, hold.seat, self.now).await?;
         let booked = holds::set_state(session, self.reservation, ReservationState::Paid).await;
         booked.map_err(|error| match error {
@@ -120,7 +120,11 @@ impl Pay<'_> {
         })
     }
 
-    async fn take_points(&self, session: &mut Session, price: Points) -> Result<Payment, Error> {
+    async fn take_points(
+        &self,
+        session: &mut Session<'_>,
+        price: Points,
+    ) -> Result<Payment, Error> {
         let debited = debit(session, self.user, price, self.now).await?;
         let id = query_scalar(
             "INSERT INTO payments (reservation_id, transfer_id, amount, balance_after, paid_at) \
@@ -142,7 +146,7 @@ impl Pay<'_> {
         })
     }
 
-    async fn earlier(&self, session: &mut Session) -> Result<Payment, Error> {
+    async fn earlier(&self, session: &mut Session<'_>) -> Result<Payment, Error> {
         let row: (i64, i64, i64, i64) = query_as(
             "SELECT id, amount, balance_after, paid_at FROM payments WHERE reservation_id = $1",
         )

@@ -15,7 +15,7 @@ impl BoxOffice {
     pub async fn login_secret(&self, now: Timestamp) -> Result<[u8; 32], Error> {
         let mut drawn = [0; 32];
         getrandom::fill(&mut drawn).map_err(|_| Error::Unexpected("lack of random numbers"))?;
-        self.database.write(&LoginSecret { drawn, now }).await
+        self.database.write(LoginSecret { drawn, now }).await
     }
 }
 
@@ -27,7 +27,7 @@ struct LoginSecret {
 impl Work for LoginSecret {
     type Done = [u8; 32];
 
-    async fn carry_out(&self, session: &mut Session) -> Result<[u8; 32], Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<[u8; 32], Error> {
         let sql = "INSERT INTO secrets (name, value, created_at) VALUES ('login', $1, $2) \
                    ON CONFLICT DO NOTHING";
         query(sql)

@@ -30,7 +30,8 @@ impl BoxOffice {
         if name.is_empty() || name.contains('\0') || name.chars().count() > NAME_CHARS_MAX {
             return Err(Refusal::InvalidName.into());
         }
-        self.database.write(&CreateUser { name, now }).await
+        let name = name.to_owned();
+        self.database.write(CreateUser { name, now }).await
     }
 
     /// Who a user is, and what they have.
@@ -61,17 +62,17 @@ impl BoxOffice {
     }
 }
 
-struct CreateUser<'a> {
-    name: &'a str,
+struct CreateUser {
+    name: String,
     now: Timestamp,
 }
 
-impl Work for CreateUser<'_> {
+impl Work for CreateUser {
     type Done = UserId;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<UserId, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<UserId, Error> {
         let id = query_scalar("INSERT INTO users (name, created_at) VALUES ($1, $2) RETURNING id")
-            .bind(self.name)
+            .bind(&*self.name)
             .bind(millis(self.now))
             .fetch_one(session.connection())
             .await?;

@@ -1,6 +1,6 @@
 //! Putting concerts, dates and seats up for sale.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use ropeline_core::Timestamp;
 use sqlx::{query, query_scalar};
@@ -47,8 +47,8 @@ impl BoxOffice {
         concert: &ConcertDraft,
         now: Timestamp,
     ) -> Result<ConcertId, Error> {
-        let title = &*concert.0;
-        self.database.write(&CreateConcert { title, now }).await
+        let title = concert.0.clone();
+        self.database.write(CreateConcert { title, now }).await
     }
 
     /// Puts up a date with all its seats. A date that the concert has already is answered as it is.
@@ -62,9 +62,9 @@ impl BoxOffice {
         let date = CreateDate {
             concert,
             starts_at,
-            seats,
+            seats: seats.into(),
         };
-        self.database.write(&date).await
+        self.database.write(date).await
     }
 }
 
@@ -80,18 +80,18 @@ fn check_layout(seats: &[SeatDraft]) -> Result<(), Refusal> {
     }
 }
 
-pub(super) struct CreateConcert<'a> {
-    pub(super) title: &'a str,
+pub(super) struct CreateConcert {
+    pub(super) title: Box<str>,
     pub(super) now: Timestamp,
 }
 
-impl Work for CreateConcert<'_> {
+impl Work for CreateConcert {
     type Done = ConcertId;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<ConcertId, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<ConcertId, Error> {
         let sql = "INSERT INTO concerts (title, created_at) VALUES ($1, $2) RETURNING id";
         let id = query_scalar(sql)
-            .bind(self.title)
+            .bind(&*self.title)
             .bind(millis(self.now))
             .fetch_one(session.connection())
             .await?;
@@ -99,21 +99,21 @@ impl Work for CreateConcert<'_> {
     }
 }
 
-pub(super) struct CreateDate<'a> {
+pub(super) struct CreateDate {
     pub(super) concert: ConcertId,
     pub(super) starts_at: Timestamp,
-    pub(super) seats: &'a [SeatDraft],
+    pub(super) seats: Arc<[SeatDraft]>,
 }
 
-impl Work for CreateDate<'_> {
+impl Work for CreateDate {
     type Done = DateId;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<DateId, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<DateId, Error> {
         self.find_concert(session).await?;
         let Some(date) = self.insert_date(session).await? else {
             return self.find_date(session).await;
         };
-        for seat in self.seats {
+        for seat in &*self.seats {
             query("INSERT INTO seats (date_id, number, price) VALUES ($1, $2, $3)")
                 .bind(date.0)
                 .bind(i64::from(seat.number))
@@ -125,8 +125,8 @@ impl Work for CreateDate<'_> {
     }
 }
 
-impl CreateDate<'_> {
-    async fn find_concert(&self, session: &mut Session) -> Result<(), Error> {
+impl CreateDate {
+    async fn find_concert(&self, session: &mut Session<'_>) -> Result<(), Error> {
         let found: Option<i64> = query_scalar("SELECT id FROM concerts WHERE id = $1")
             .bind(self.concert.0)
             .fetch_optional(session.connection())
@@ -135,7 +135,7 @@ impl CreateDate<'_> {
     }
 
     /// Nothing if the concert has the date already.
-    async fn insert_date(&self, session: &mut Session) -> Result<Option<DateId>, Error> {
+    async fn insert_date(&self, session: &mut Session<'_>) -> Result<Option<DateId>, Error> {
         let id = query_scalar(
             "INSERT INTO concert_dates (concert_id, starts_at) VALUES ($1, $2) \
              ON CONFLICT DO NOTHING RETURNING id",
@@ -147,7 +147,7 @@ impl CreateDate<'_> {
         Ok(id.map(DateId))
     }
 
-    async fn find_date(&self, session: &mut Session) -> Result<DateId, Error> {
+    async fn find_date(&self, session: &mut Session<'_>) -> Result<DateId, Error> {
         let sql = "SELECT id FROM concert_dates WHERE concert_id = $1 AND starts_at = $2";
         let id = query_scalar(sql)
             .bind(self.concert.0)

@@ -1,6 +1,6 @@
 //! The concert that a new box office has to show.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use ropeline_core::Timestamp;
 use sqlx::query;
@@ -29,7 +29,7 @@ impl BoxOffice {
     /// Puts up the demo concert, once in the life of a database, whoever starts first. An operator
     /// who took it down does not find it again.
     pub async fn put_up_demo(&self, now: Timestamp) -> Result<(), Error> {
-        self.database.write(&PutUpDemo { now }).await
+        self.database.write(PutUpDemo { now }).await
     }
 }
 
@@ -40,18 +40,18 @@ struct PutUpDemo {
 impl Work for PutUpDemo {
     type Done = ();
 
-    async fn carry_out(&self, session: &mut Session) -> Result<(), Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
         if !self.is_first(session).await? {
             return Ok(());
         }
-        let (title, now) = (TITLE, self.now);
+        let (title, now) = (TITLE.into(), self.now);
         let concert = CreateConcert { title, now }.carry_out(session).await?;
-        let seats: Vec<SeatDraft> = (1..=DEMO_SEATS).map(demo_seat).collect();
+        let seats: Arc<[SeatDraft]> = (1..=DEMO_SEATS).map(demo_seat).collect();
         for day in 0..DATES {
             let date = CreateDate {
                 concert,
                 starts_at: evening(now, DAYS_AHEAD + day),
-                seats: &seats,
+                seats: Arc::clone(&seats),
             };
             date.carry_out(session).await?;
         }
@@ -61,7 +61,7 @@ impl Work for PutUpDemo {
 
 impl PutUpDemo {
     /// Of several that start at once, the others wait here for the first.
-    async fn is_first(&self, session: &mut Session) -> Result<bool, Error> {
+    async fn is_first(&self, session: &mut Session<'_>) -> Result<bool, Error> {
         let sql = "INSERT INTO milestones (name, reached_at) VALUES ('demo', $1) \
                    ON CONFLICT DO NOTHING";
         let inserted = query(sql)

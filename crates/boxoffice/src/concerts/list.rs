@@ -97,10 +97,12 @@ impl BoxOffice {
     /// How many seats of dates still to come are not paid for; none if no date is to come.
     pub async fn stock(&self, now: Timestamp) -> Result<Option<u64>, Error> {
         let (seats, paid): (i64, i64) = query_as(
-            "SELECT COUNT(s.id), COUNT(r.id) FROM concert_dates d \
-             JOIN seats s ON s.date_id = d.id \
-             LEFT JOIN reservations r ON r.seat_id = s.id AND r.state = 'PAID' \
-             WHERE d.starts_at > $1",
+            "SELECT \
+             (SELECT COUNT(*) FROM concert_dates d JOIN seats s ON s.date_id = d.id \
+               WHERE d.starts_at > $1), \
+             (SELECT COUNT(*) FROM reservations r JOIN seats s ON s.id = r.seat_id \
+               JOIN concert_dates d ON d.id = s.date_id \
+               WHERE r.state = 'PAID' AND d.starts_at > $1)",
         )
         .bind(millis(now))
         .fetch_one(self.database.reader())

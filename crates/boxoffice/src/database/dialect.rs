@@ -47,6 +47,14 @@ impl Dialect {
         }
     }
 
+    /// Whether a connection can end while nobody uses it, so that it is tried before it is used.
+    pub(crate) fn may_hang_up(self) -> bool {
+        match self {
+            Self::Sqlite => false,
+            Self::Postgres => true,
+        }
+    }
+
     /// Said once on every connection that writes.
     pub(crate) fn writer_settings(self) -> &'static [&'static str] {
         match self {
@@ -57,6 +65,8 @@ impl Dialect {
                 "PRAGMA foreign_keys = ON",
                 // Only another process can be in the way.
                 "PRAGMA busy_timeout = 5000",
+                // The log is moved into the file beside the writer, which does the rest at 16 MB.
+                "PRAGMA wal_autocheckpoint = 4000",
             ],
             Self::Postgres => &[
                 // A snapshot taken before a lock was granted would not see what the lock was for.
@@ -108,8 +118,8 @@ impl Dialect {
     pub(crate) fn asks_to_repeat(self, error: &dyn DatabaseError) -> bool {
         let code = error.code();
         match self {
-            // SQLITE_BUSY, and its form for a snapshot that is out of date.
-            Self::Sqlite => matches!(code.as_deref(), Some("5" | "517")),
+            // Once a transaction of the one writer has begun, nobody is in its way.
+            Self::Sqlite => false,
             // A serialization failure, a deadlock.
             Self::Postgres => matches!(code.as_deref(), Some("40001" | "40P01")),
         }

@@ -1,9 +1,12 @@
 //! Connections to the one database that holds everything.
 
+mod alone;
 mod away;
+mod checkpoint;
 mod dialect;
 mod migrations;
 mod session;
+mod together;
 
 use std::{fmt, time::Duration};
 
@@ -11,12 +14,14 @@ use sqlx::{
     Any, AnyConnection, AnyPool, Connection, Executor, TransactionManager,
     any::{AnyPoolOptions, install_default_drivers},
 };
-use tokio::time::timeout;
+use tokio::{select, time::timeout};
+use tokio_util::task::TaskTracker;
 
 pub(crate) use away::is_away;
 pub(crate) use dialect::Dialect;
 pub(crate) use session::{Session, Work};
 
+use self::together::{Line, Writer, line};
 use crate::Error;
 
 type AnyTransactionManager = <Any as sqlx::Database>::TransactionManager;
@@ -34,6 +39,16 @@ pub struct Database {
     /// One connection on SQLite, which allows one writer; on PostgreSQL the same pool as `reader`.
     writer: AnyPool,
     reader: AnyPool,
+    writing: Writing,
+}
+
+/// How requests come to a transaction.
+#[derive(Clone)]
+enum Writing {
+    /// Each to its own.
+    Alone,
+    /// Those who are in line together to the same.
+    Together(Line),
 }
 
 impl Database {
@@ -44,19 +59,44 @@ impl Database {
         let dialect = Dialect::of(url).ok_or_else(|| Error::Address(hide_password(url)))?;
         let url = dialect.address(url);
         try_once(&url, dialect.writer_settings()).await?;
-        let writer = connect(&url, dialect.writers_max(), dialect.writer_settings()).await?;
+        let writer = connect(
+            &url,
+            dialect,
+            dialect.writers_max(),
+            dialect.writer_settings(),
+        )
+        .await?;
         migrations::run(dialect, &writer).await?;
         let reader = match dialect {
             Dialect::Postgres => writer.clone(),
             Dialect::Sqlite => {
-                connect(&url, dialect.readers_max(), dialect.reader_settings()).await?
+                connect(
+                    &url,
+                    dialect,
+                    dialect.readers_max(),
+                    dialect.reader_settings(),
+                )
+                .await?
             }
+        };
+        let writing = match dialect {
+            Dialect::Postgres => Writing::Alone,
+            Dialect::Sqlite => Writing::Together(write_together(&writer, &reader)),
         };
         Ok(Self {
             dialect,
             writer,
             reader,
+            writing,
         })
+    }
+
+    /// Carries out `work` in a transaction, and answers when it is committed.
+    pub(crate) async fn write<W: Work>(&self, work: W) -> Result<W::Done, Error> {
+        match &self.writing {
+            Writing::Alone => alone::write(&self.writer, self.dialect, &work).await,
+            Writing::Together(line) => line.write(work).await,
+        }
     }
 
     /// Closes all connections, after what is under way.
@@ -78,6 +118,25 @@ impl fmt::Debug for Database {
     }
 }
 
+/// Starts the writer of SQLite, and what spares it from moving its log. They end when the last database that holds
+/// the line is gone.
+fn write_together(writer: &AnyPool, reader: &AnyPool) -> Line {
+    let (line, waiting) = line();
+    let writer = Writer {
+        pool: writer.clone(),
+        dialect: Dialect::Sqlite,
+        waiting,
+    };
+    let reader = reader.clone();
+    TaskTracker::new().spawn(async move {
+        select! {
+            () = writer.run() => {}
+            never = checkpoint::run(reader) => match never {},
+        }
+    });
+    line
+}
+
 /// Finds out at once what is wrong: a pool would try again for as long as it waits, and then not say why.
 async fn try_once(url: &str, settings: &[&str]) -> Result<(), sqlx::Error> {
     let attempt = async {
@@ -93,12 +152,14 @@ async fn try_once(url: &str, settings: &[&str]) -> Result<(), sqlx::Error> {
 
 async fn connect(
     url: &str,
+    dialect: Dialect,
     connections_max: u32,
     settings: &'static [&'static str],
 ) -> Result<AnyPool, sqlx::Error> {
     AnyPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(dialect.may_hang_up())
         .after_connect(move |connection, _| {
             Box::pin(async move {
                 for setting in settings {

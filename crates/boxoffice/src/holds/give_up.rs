@@ -21,7 +21,7 @@ impl BoxOffice {
             reservation,
             now,
         };
-        self.database.write(&give_up).await
+        self.database.write(give_up).await
     }
 }
 
@@ -34,7 +34,7 @@ struct GiveUp {
 impl Work for GiveUp {
     type Done = ();
 
-    async fn carry_out(&self, session: &mut Session) -> Result<(), Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
         session.lock_user(self.user).await?;
         let hold = lock_own(session, self.user, self.reservation).await?;
         let next = match hold.state {

@@ -84,9 +84,9 @@ impl BoxOffice {
 }
 
 /// Reservation, seat, date, number, price, state, end of the hold.
-pub(super) type Row = (i64, i64, i64, i64, i64, String, i64);
+type Row = (i64, i64, i64, i64, i64, String, i64);
 
-pub(super) fn reservation(row: Row) -> Result<Reservation, Error> {
+fn reservation(row: Row) -> Result<Reservation, Error> {
     let (id, seat, date, number, price, state, hold_until) = row;
     Ok(Reservation {
         id: ReservationId(id),

@@ -63,7 +63,7 @@ pub(crate) struct Locked {
 
 /// Finds a reservation of the user and locks it. Another's is not found.
 pub(crate) async fn lock_own(
-    session: &mut Session,
+    session: &mut Session<'_>,
     user: UserId,
     reservation: ReservationId,
 ) -> Result<Locked, Error> {
@@ -86,13 +86,13 @@ pub(crate) async fn lock_own(
     })
 }
 
-/// Ends the hold on a seat if it has run out.
+/// Ends the hold on a seat if it has run out; says how many it was, which is one at most.
 pub(crate) async fn end_expired(
-    session: &mut Session,
+    session: &mut Session<'_>,
     seat: SeatId,
     now: Timestamp,
-) -> Result<(), Error> {
-    query(
+) -> Result<u64, Error> {
+    let ended = query(
         "UPDATE reservations SET state = 'EXPIRED' \
          WHERE seat_id = $1 AND state = 'HELD' AND hold_until <= $2",
     )
@@ -100,12 +100,12 @@ pub(crate) async fn end_expired(
     .bind(millis(now))
     .execute(session.connection())
     .await?;
-    Ok(())
+    Ok(ended.rows_affected())
 }
 
 /// How many seats the user holds now.
 pub(crate) async fn count_live(
-    session: &mut Session,
+    session: &mut Session<'_>,
     user: UserId,
     now: Timestamp,
 ) -> Result<i64, Error> {
@@ -122,7 +122,7 @@ pub(crate) async fn count_live(
 
 /// Moves a reservation to another state.
 pub(crate) async fn set_state(
-    session: &mut Session,
+    session: &mut Session<'_>,
     reservation: ReservationId,
     state: ReservationState,
 ) -> Result<(), sqlx::Error> {

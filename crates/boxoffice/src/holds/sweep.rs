@@ -36,7 +36,7 @@ impl Swept {
 impl BoxOffice {
     /// Marks holds that have run out, and forgets old idempotency keys. No sale depends on it.
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
-        self.database.write(&Sweep { now }).await
+        self.database.write(Sweep { now }).await
     }
 }
 
@@ -47,7 +47,7 @@ struct Sweep {
 impl Work for Sweep {
     type Done = Swept;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<Swept, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<Swept, Error> {
         let lock = session.dialect.for_update_of_untouched();
         let sql = format!(
             "UPDATE reservations SET state = 'EXPIRED' WHERE id IN \

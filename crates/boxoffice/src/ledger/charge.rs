@@ -35,21 +35,21 @@ impl BoxOffice {
             request,
             now,
         };
-        self.database.write(&charge).await
+        self.database.write(charge).await
     }
 }
 
-struct Charge<'a> {
+struct Charge {
     user: UserId,
     amount: Points,
-    request: Repeatable<'a>,
+    request: Repeatable,
     now: Timestamp,
 }
 
-impl Work for Charge<'_> {
+impl Work for Charge {
     type Done = Charged;
 
-    async fn carry_out(&self, session: &mut Session) -> Result<Charged, Error> {
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<Charged, Error> {
         session.lock_user(self.user).await?;
         if let Some(before) = self.request.recall(session).await? {
             return Ok(before);

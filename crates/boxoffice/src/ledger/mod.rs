@@ -16,7 +16,7 @@ use crate::{Error, Points, Refusal, UserId, database::Session, time::millis};
 
 /// Books points in from outside; gives the balance after it.
 async fn credit(
-    session: &mut Session,
+    session: &mut Session<'_>,
     user: UserId,
     amount: Points,
     now: Timestamp,
@@ -43,7 +43,7 @@ pub(crate) struct Debited {
 
 /// Books points out for a seat.
 pub(crate) async fn debit(
-    session: &mut Session,
+    session: &mut Session<'_>,
     user: UserId,
     amount: Points,
     now: Timestamp,
@@ -74,7 +74,7 @@ const PAYMENT: &str = "INSERT INTO transfers (debit_account, credit_account, amo
 
 /// Writes down that points went from one account to another, which is never changed.
 async fn transfer(
-    session: &mut Session,
+    session: &mut Session<'_>,
     between: &str,
     user: UserId,
     amount: Points,

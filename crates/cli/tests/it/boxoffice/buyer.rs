@@ -56,12 +56,15 @@ impl Buyer {
 
     /// Holds a seat and has the points to pay for it; gives the reservation.
     pub(super) fn hold(&self, seat: u64) -> u64 {
-        let ask = Ask::post(&format!("/concert/{seat}/reservation")).token(&self.token);
-        let held = answered(self.at, &ask, 201);
+        let held = answered(self.at, &self.reservation(seat), 201);
         let charge = Ask::patch(&format!("/user/charge/{}/point", self.user));
         let charge = charge.json(&json!({"amount": held["price"]}));
         answered(self.at, &self.logged_in(charge), 200);
         held["reservationId"].as_u64().expect("a number")
+    }
+
+    pub(super) fn reservation(&self, seat: u64) -> Ask {
+        Ask::post(&format!("/concert/{seat}/reservation")).token(&self.token)
     }
 
     pub(super) fn payment(&self, reservation: u64) -> Ask {

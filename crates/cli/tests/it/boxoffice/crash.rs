@@ -1,8 +1,8 @@
 //! A crash between a payment and the end of its pass: the pass is finished all the same, and once.
 
-use std::{thread, time::Duration};
+use std::{sync::mpsc, thread, time::Duration};
 
-use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer};
+use super::{ALL_INSIDE, ONE_INSIDE, SERVICE_KEY, buyer::Buyer};
 use crate::{
     process::{Server, Site},
     wait::until,
@@ -14,6 +14,8 @@ const FINISHED_MAX: Duration = Duration::from_secs(15);
 const A_WHILE: Duration = Duration::from_secs(2);
 /// How often the server that does both is killed.
 const KILLS: u64 = 15;
+/// How many reserve at once when it is.
+const CROWD: u64 = 12;
 
 struct Apart {
     room: Site,
@@ -140,4 +142,47 @@ fn a_server_that_does_both_may_die_at_any_moment_of_a_payment() {
         server.kill();
     }
     assert!(paid > 0, "some of the kills came after the payment");
+}
+
+/// Reservations that are in line together share a commit, and none is answered before it: whoever was answered has the
+/// seat after a crash at any moment.
+#[test]
+fn a_seat_that_was_answered_outlives_a_crash_among_many_reservations() {
+    let site = Site::new(ALL_INSIDE);
+    let mut held = 0;
+    for kill in 0..5 {
+        let server = site.start();
+        let buyers: Vec<_> = (0..CROWD)
+            .map(|_| Buyer::arrive(server.address()))
+            .collect();
+        let (tell, first) = mpsc::channel();
+        let answers: Vec<_> = thread::scope(|scope| {
+            let asking = (1..).zip(&buyers).map(|(number, buyer)| {
+                let (mut client, ask) = (server.client(), buyer.reservation(kill * CROWD + number));
+                let tell = tell.clone();
+                scope.spawn(move || {
+                    let answer = client.try_send(&ask).ok();
+                    tell.send(()).expect("somebody waits for the first");
+                    answer
+                })
+            });
+            let asking: Vec<_> = asking.collect();
+            first.recv().expect("all of them tell");
+            thread::sleep(Duration::from_micros(600 * kill));
+            server.kill();
+            let answers = asking.into_iter().map(|one| one.join());
+            answers
+                .map(|one| one.expect("asking does not panic"))
+                .collect()
+        });
+        let server = site.start();
+        for (buyer, answer) in buyers.iter().zip(answers) {
+            if answer.is_some_and(|answer| answer.status == 201) {
+                assert_eq!(buyer.reservations(), ["HELD"], "what was answered is there");
+                held += 1;
+            }
+        }
+        server.kill();
+    }
+    assert!(held > 0, "some were answered before the end");
 }

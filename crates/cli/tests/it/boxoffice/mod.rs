@@ -19,6 +19,15 @@ pass_ttl = \"10m\"
 presence_ttl = \"0s\"
 ";
 
+/// Everybody comes in at once.
+const ALL_INSIDE: &str = "\
+[rate_limits]
+joins_per_minute = 0
+[rooms.main]
+active_max = 1000
+presence_ttl = \"0s\"
+";
+
 /// What the room and the box office know each other by.
 const SERVICE_KEY: &str = "the-service-key-of-the-tests-0123456789";
 
