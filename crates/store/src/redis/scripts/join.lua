@@ -32,34 +32,47 @@ local waiting, counted = R.issued - R.head, false
 local claims = {}
 
 -- Who has a place, which keys are known, and what is to be written: read and written for all at once.
-local count = tonumber(ARGV[9])
-local visitors, held, bodies = { unpack(ARGV, 10, 9 + count) }, {}, {}
-local places, keys = {}, {}
+local FIRST, count = 10, tonumber(ARGV[9])
+local held, bodies = {}, {}
+-- Visitors with new places, which are neighbours, and in this order.
+local placed, keys = {}, {}
 -- New places up to this one are written.
 local written = R.issued
 
+local asked, key_of, body_of = {}, {}, {}
+for at = FIRST + count, #ARGV, 3 do
+  local i = tonumber(ARGV[at])
+  key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
+  asked[#asked + 1] = ARGV[at + 1]
+end
+
 local function read()
-  local found = call('ZMSCORE', PLACES, unpack(visitors))
+  local found = call('ZMSCORE', PLACES, unpack(ARGV, FIRST, FIRST + count - 1))
+  held = {}
   for i = 1, count do
     local place = found[i]
-    held[visitors[i]] = place and tonumber(place) or nil
+    if place then held[ARGV[FIRST - 1 + i]] = tonumber(place) end
   end
 end
 
+-- Says whether all who were placed are in line now, which they are unless somebody is among them twice.
 local function write()
-  if #places > 0 then
-    call('ZADD', PLACES, unpack(places))
-    -- New places are neighbours, and so are the bits that say that their holders are there.
+  if #placed > 0 then
+    local places, ordinals = {}, texts(written + 1, R.issued)
+    for i = 1, #placed do places[2 * i - 1], places[2 * i] = ordinals[i], placed[i] end
+    if call('ZADD', PLACES, unpack(places)) < #placed then return false end
+    -- And so are the bits that say that their holders are there.
     local marks = {}
     for from = written + 1, R.issued, 32 do
       local width, at = math.min(32, R.issued - from + 1), #marks
       marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), text(2 ^ width - 1)
     end
     call('BITFIELD', round_key(0), unpack(marks))
-    newcomers = true
+    newcomers, visible = true, true
   end
   if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
-  places, keys, written = {}, {}, R.issued
+  placed, keys, written = {}, {}, R.issued
+  return true
 end
 
 local function remember(key, body)
@@ -112,20 +125,23 @@ local function join(visitor, key, body)
   if R.state ~= 'open' then return 'closed', 0 end
   if is_full() then return 'full', 0 end
   remember(key, body)
-  place = R.issued + 1
-  R.issued, held[visitor], visible = place, place, true
-  local at = #places
-  places[at + 1], places[at + 2] = text(place), visitor
   waiting = waiting + 1
+  place = R.issued + 1
+  R.issued, held[visitor], placed[place - written] = place, place, visitor
   return 'new', place
 end
 
-local asked, key_of, body_of = {}, {}, {}
-for at = 10 + count, #ARGV, 3 do
-  local i = tonumber(ARGV[at])
-  key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
-  asked[#asked + 1] = ARGV[at + 1]
+-- What is usual: there are no keys, nobody has a place yet, and there is room for all. Says whether it was so.
+local function take_in_all()
+  if #asked > 0 or next(held) or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
+  placed = { unpack(ARGV, FIRST, FIRST + count - 1) }
+  R.issued = issued_before + count
+  if write() then return true end
+  call('ZREM', PLACES, unpack(placed))
+  placed, R.issued = {}, issued_before
+  return false
 end
+
 read()
 if #asked > 0 then
   if call('HLEN', keys_key(0)) >= KEYS_MAX then turn_keys() end
@@ -134,8 +150,10 @@ if #asked > 0 then
 end
 
 local what, ordinals = {}, {}
-for i = 1, count do what[i], ordinals[i] = join(visitors[i], key_of[i], body_of[i]) end
-write()
+if not take_in_all() then
+  for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
+  write()
+end
 if not sent_before and (R.issued > issued_before or #claims > 0) then
   R.fresh = false
   note = { ARGV[8], text(issued_before + 1), text(R.issued), ',' .. table.concat(claims, ',') .. ',' }
@@ -147,8 +165,8 @@ if R.issued - issued_before == count and issued_before >= R.head then
 end
 local results, at, head = {}, 0, R.head
 for i = 1, count do
-  local ordinal = ordinals[i]
-  results[at + 1], results[at + 2] = what[i], ordinal
+  local ordinal = ordinals[i] or issued_before + i
+  results[at + 1], results[at + 2] = what[i] or 'new', ordinal
   if ordinal > head then
     results[at + 3] = 'line'
     at = at + 3
@@ -156,7 +174,7 @@ for i = 1, count do
     results[at + 3] = 'unknown'
     at = at + 3
   else
-    results[at + 3], results[at + 4], results[at + 5] = standing(visitors[i], ordinal)
+    results[at + 3], results[at + 4], results[at + 5] = standing(ARGV[FIRST - 1 + i], ordinal)
     at = #results
   end
 end

@@ -6,6 +6,20 @@ local function text(value)
   return value
 end
 
+-- The numbers from one to another, as `text` has each. Only every tenth is written out.
+local function texts(first, last)
+  local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
+  local list, tens, format = {}, '', string.format
+  local digit = first % 10
+  if first >= 10 then tens = format('%d', (first - digit) / 10) end
+  for i = 1, last - first + 1 do
+    list[i] = tens .. DIGITS[digit]
+    digit = digit + 1
+    if digit == 10 then tens, digit = format('%d', (first + i) / 10), 0 end
+  end
+  return list
+end
+
 local function read_room()
   redis.setresp(3)
   H = call('HGETALL', ROOM).map
