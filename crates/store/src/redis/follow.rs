@@ -185,6 +185,6 @@ impl Inner {
 /// back at the same instant.
 fn retry_after(failures: u32, room: &RoomNode) -> Duration {
     let longest = (RETRY_MIN * 2_u32.saturating_pow(failures.min(8))).min(RETRY_MAX);
-    let spread = u32::from(room.keys.joins().bytes().fold(0_u8, u8::wrapping_add)) + failures * 37;
+    let spread = u32::from(room.keys.words().bytes().fold(0_u8, u8::wrapping_add)) + failures * 37;
     longest * (75 + spread % 50) / 100
 }

@@ -1,9 +1,10 @@
 -- Visitors ask for a place, in this order.
 --
--- KEYS   17 the node's note of its last batch: "<number> <first ordinal> <last ordinal> ,<claimed ordinals>,", gone
---          after ten minutes
+-- KEYS   17 the node's note of its last batch in this lane: "<number> <first ordinal> <last ordinal> ,<claimed
+--          ordinals>,", gone after ten minutes
 -- ARGV   8 number of this batch, rising per node; a batch that is sent again has the same number
---        9 how many visitors, 10 ... the visitors
+--        9 'first', or 'again' if it may have been here before
+--        10 how many visitors, 11 ... the visitors
 --        then for each who has an idempotency key: which visitor it is, the key, digest of the request
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
 --        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that;
@@ -22,17 +23,20 @@ if now < R.joins_held_until then
 end
 
 -- What the first sending of this batch gave out, if its answer was lost on the way: those are new.
-local note = call('GET', NOTE) or ''
-local number, first, last = string.match(note, '^(%d+) (%d+) (%d+) ')
-local sent_before = number == ARGV[8]
-first, last = tonumber(first or 0), tonumber(last or -1)
+local sent_before, note, first, last = false, '', 0, -1
+if ARGV[9] == 'again' then
+  note = call('GET', NOTE) or ''
+  local noted = { string.match(note, '^(%d+) (%d+) (%d+) ') }
+  sent_before = noted[1] == ARGV[8]
+  if sent_before then first, last = tonumber(noted[2]), tonumber(noted[3]) end
+end
 local issued_before = R.issued
 -- No more than these wait; they are counted once it matters.
 local waiting, counted = R.issued - R.head, false
 local claims = {}
 
 -- Who has a place, which keys are known, and what is to be written: read and written for all at once.
-local FIRST, count = 10, tonumber(ARGV[9])
+local FIRST, count = 11, tonumber(ARGV[10])
 local held, bodies = {}, {}
 -- Visitors with new places, which are neighbours, and in this order.
 local placed, keys = {}, {}
