@@ -140,7 +140,8 @@ local function take_in_all()
   if #asked > 0 or next(held) or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
   placed = { unpack(ARGV, FIRST, FIRST + count - 1) }
   R.issued = issued_before + count
-  if write() then return true end
+  only_newcomers = write()
+  if only_newcomers then return true end
   call('ZREM', PLACES, unpack(placed))
   placed, R.issued = {}, issued_before
   return false
