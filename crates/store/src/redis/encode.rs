@@ -8,6 +8,7 @@ use ropeline_core::{
 };
 
 use super::{
+    keys::Lane,
     room::RoomNode,
     script::{self, Script},
     slot::Slot,
@@ -37,6 +38,25 @@ pub(super) struct Caller<'a> {
     pub(super) bounds: Bounds,
     /// Of this node's batches and words; the same when one is sent again.
     pub(super) number: u64,
+    /// The way that joins take.
+    pub(super) lane: Lane,
+    pub(super) sending: Sending,
+}
+
+/// Whether Redis may have heard of a call before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sending {
+    First,
+    Again,
+}
+
+impl Sending {
+    fn word(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Again => "again",
+        }
+    }
 }
 
 impl Caller<'_> {
@@ -129,8 +149,9 @@ impl Caller<'_> {
     }
 
     fn join(&self, joiners: &[Joiner]) -> Call {
-        let call = self.noted(&script::JOIN, self.room.keys.joins());
-        let call = call.with(self.number).with(joiners.len());
+        let call = self.noted(&script::JOIN, self.room.keys.joins(self.lane));
+        let call = call.with(self.number).with(self.sending.word());
+        let call = call.with(joiners.len());
         let visitors = joiners.iter().map(|joiner| joiner.visitor.as_str());
         let call = visitors.fold(call, Call::with);
         let keys = (1_usize..).zip(joiners);

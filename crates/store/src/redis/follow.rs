@@ -102,14 +102,15 @@ impl Transit {
         }
     }
 
-    /// Settles until nothing is left to do by now.
+    /// Settles until nothing is left to do by now. Where one call was not enough, Redis has the next one already when it
+    /// has done the one before.
     pub(super) async fn settle(&self, room: &RoomNode) -> Result<(), Failed> {
-        loop {
-            let done = self.perform(&self.feed, room, &Command::Settle).await?;
-            if !done.outcome.more {
-                return Ok(());
-            }
+        let call = || Box::pin(self.perform(&self.feed, room, &Command::Settle));
+        let mut last = call().await?;
+        while last.outcome.more {
+            (_, last) = tokio::try_join!(call(), call())?;
         }
+        Ok(())
     }
 
     pub(super) async fn send_marks(&self, room: &RoomNode) -> Result<(), Failed> {
@@ -185,6 +186,6 @@ impl Inner {
 /// back at the same instant.
 fn retry_after(failures: u32, room: &RoomNode) -> Duration {
     let longest = (RETRY_MIN * 2_u32.saturating_pow(failures.min(8))).min(RETRY_MAX);
-    let spread = u32::from(room.keys.joins().bytes().fold(0_u8, u8::wrapping_add)) + failures * 37;
+    let spread = u32::from(room.keys.words().bytes().fold(0_u8, u8::wrapping_add)) + failures * 37;
     longest * (75 + spread % 50) / 100
 }

@@ -13,12 +13,26 @@ const PARTS: [&str; 16] = [
     "seen2", "log", "keys0", "keys1", "imported", "claimed",
 ];
 
+/// Batches of joins that are on their way from a node at the same time.
+pub(super) const LANES: usize = 2;
+
+/// One of the ways that a node's joins of a room take: there is one batch at a time in each, so that what Redis
+/// remembers of the last one is enough to answer it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lane(pub(super) usize);
+
+impl Lane {
+    pub(super) fn all() -> [Self; LANES] {
+        std::array::from_fn(Self)
+    }
+}
+
 /// The keys of one room.
 #[derive(Debug)]
 pub(super) struct RoomKeys {
     parts: Vec<String>,
-    /// What this node wrote down of its last batch of joins.
-    joins: String,
+    /// What this node wrote down of its last batch of joins in each lane.
+    joins: [String; LANES],
     /// And of the last word of an operator that it passed on.
     words: String,
     slot: Slot,
@@ -29,7 +43,7 @@ impl RoomKeys {
         let key = |part: &str| format!("rl:{{{room}}}:{part}");
         Self {
             parts: PARTS.iter().map(|part| key(part)).collect(),
-            joins: key(&format!("joins:{node}")),
+            joins: Lane::all().map(|lane| key(&format!("joins:{node}:{}", lane.0))),
             words: key(&format!("words:{node}")),
             slot: Slot::of(&key("")),
         }
@@ -44,8 +58,8 @@ impl RoomKeys {
         &self.parts
     }
 
-    pub(super) fn joins(&self) -> &str {
-        &self.joins
+    pub(super) fn joins(&self, lane: Lane) -> &str {
+        &self.joins[lane.0]
     }
 
     pub(super) fn words(&self) -> &str {

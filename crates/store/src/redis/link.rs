@@ -7,7 +7,7 @@ use redis::{
 };
 
 use super::{
-    durable::{Durability, Durable},
+    durable::Durable,
     encode::Call,
     pool::{Limits, Pool, is_broken},
     script::{self, Script},
@@ -26,7 +26,7 @@ const REDIRECTS_MAX: u32 = 5;
 pub(super) struct Link {
     servers: Arc<Servers>,
     pool: Pool,
-    durable: Option<Durable>,
+    durable: Option<Arc<Durable>>,
 }
 
 /// What a server answered.
@@ -68,14 +68,14 @@ impl Link {
     }
 
     /// A link of the writers alone, whose scripts are answered when what they wrote is durable.
-    pub(super) fn durable(self, rule: Durability) -> Self {
-        let durable = Some(Durable::new(rule, &self.servers));
+    pub(super) fn durable(self, durable: &Arc<Durable>) -> Self {
+        let durable = Some(Arc::clone(durable));
         Self { durable, ..self }
     }
 
     /// What is known of how durable the writes over this link are.
     pub(super) fn durability(&self) -> Option<&Durable> {
-        self.durable.as_ref()
+        self.durable.as_deref()
     }
 
     /// Sends a command for the keys of a slot and waits for its answer.

@@ -50,6 +50,8 @@ pub use url::{RedisUrl, RedisUrlError};
 
 use crate::{Clock, Health, StoreError};
 use away::Away;
+use durable::Durable;
+use keys::Lane;
 use link::Link;
 use pump::QUEUE_MAX;
 use refusals::Refusals;
@@ -137,8 +139,10 @@ impl RedisStore {
         let servers = Arc::new(Servers::of(url));
         let link = || Link::to(url, &servers);
         let durability = options.durability.unwrap_or_else(|| Durability::of(url));
+        let durable = Arc::new(Durable::new(durability, &servers));
         let links = Links {
-            writer: link().durable(durability),
+            writer: link().durable(&durable),
+            joins: Lane::all().map(|_| link().durable(&durable)),
             gate: link(),
             feed: link(),
         };

@@ -191,6 +191,7 @@ impl Looked {
             from: known.header.version,
             since: Since::Same,
         };
+        // Otherwise nothing but places was given since.
         if !news.is_empty() {
             fields::amend_numbers(&mut looked.header, news)?;
             (looked.inside, looked.aside) = (news.number()?, news.number()?);

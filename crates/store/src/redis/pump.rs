@@ -1,13 +1,16 @@
-//! Requests of the same kind are gathered: whatever has queued up while the last call was on its way is the next.
+//! Requests of the same kind are gathered: whatever has queued up while the last call was on its way is the next. Joins
+//! of a crowd do not wait for it: with enough of them there are two calls on their way.
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use ropeline_core::{Command, Holder, Joined, Joiner, Reply, Standing};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
     Inner,
     encode::{Caller, Done},
+    keys::Lane,
     room::RoomNode,
     transit::{Failed, Transit},
 };
@@ -18,6 +21,9 @@ pub(super) const QUEUE_MAX: usize = 65_536;
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
+/// While a call is on its way, another is made only for so many: what a call costs Redis before its first visitor is
+/// as much as some sixty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.
+const WORTH_A_CALL: usize = 48;
 /// How often others are let go first before a call is made.
 const TURNS_MAX: u32 = 4;
 
@@ -60,16 +66,38 @@ impl Inner {
         room: Arc<RoomNode>,
         mut queue: mpsc::Receiver<Joining>,
     ) {
+        let (mut free, mut calls) = (Lane::all().to_vec(), FuturesUnordered::new());
         let mut batch = Vec::new();
-        while gather(&mut queue, &mut batch, JOINS_PER_CALL).await {
-            let (joiners, answers): (Vec<_>, Vec<_>) =
-                batch.drain(..).map(|one| (one.joiner, one.answer)).unzip();
-            let joined = self.transit.join(&room, joiners).await;
-            if joined.is_ok() {
-                self.refusals.end();
+        loop {
+            let wanted = if calls.is_empty() { 1 } else { WORTH_A_CALL };
+            if batch.len() >= wanted
+                && let Some(lane) = free.pop()
+            {
+                linger(&mut queue, &mut batch, JOINS_PER_CALL).await;
+                calls.push(self.join(&room, lane, std::mem::take(&mut batch)));
             }
-            self.answer_all(answers, joined);
+            let space = JOINS_PER_CALL - batch.len();
+            tokio::select! {
+                Some(lane) = calls.next() => free.push(lane),
+                asked = queue.recv_many(&mut batch, space), if space > 0 => {
+                    if asked == 0 {
+                        return;
+                    }
+                }
+            }
         }
+    }
+
+    /// Makes one call, and gives back the lane that it took.
+    async fn join(&self, room: &RoomNode, lane: Lane, joining: Vec<Joining>) -> Lane {
+        let each = joining.into_iter().map(|one| (one.joiner, one.answer));
+        let (joiners, answers): (Vec<_>, Vec<_>) = each.unzip();
+        let joined = self.transit.join(room, lane, joiners).await;
+        if joined.is_ok() {
+            self.refusals.end();
+        }
+        self.answer_all(answers, joined);
+        lane
     }
 
     pub(super) async fn pump_asks(
@@ -105,11 +133,17 @@ impl Inner {
     }
 }
 
-/// Waits for requests and takes those that are there. One call with many costs little more than one with few, so as
-/// long as others ask meanwhile, whoever is about to ask is let ask first. Says whether anybody asked; nobody does
-/// once the store is closed.
+/// Waits for requests and takes those that are there. Says whether anybody asked; nobody does once the store is
+/// closed.
 async fn gather<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usize) -> bool {
-    queue.recv_many(batch, most).await;
+    let asked = queue.recv_many(batch, most).await;
+    linger(queue, batch, most).await;
+    asked > 0
+}
+
+/// One call with many costs little more than one with few, so as long as others ask meanwhile, whoever is about to ask
+/// is let ask first.
+async fn linger<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usize) {
     for _ in 0..TURNS_MAX {
         let before = batch.len();
         tokio::task::yield_now().await;
@@ -122,17 +156,22 @@ async fn gather<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usiz
             break;
         }
     }
-    !batch.is_empty()
 }
 
 impl Transit {
     async fn join(
         &self,
         room: &RoomNode,
+        lane: Lane,
         joiners: Vec<Joiner>,
     ) -> Result<Vec<(Joined, Standing)>, Failed> {
         let command = Command::Join(joiners);
-        let Done { outcome, standings } = self.perform(&self.writer, room, &command).await?;
+        let caller = Caller {
+            lane,
+            ..self.caller(room)
+        };
+        let done = self.perform_as(caller, &self.joins[lane.0], &command);
+        let Done { outcome, standings } = done.await?;
         room.acknowledge(outcome.issued);
         match outcome.reply {
             Reply::Joined(joined) => Ok(joined.into_iter().zip(standings).collect()),
@@ -146,8 +185,8 @@ impl Transit {
     async fn hear(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, Failed> {
         let caller = self.caller(room);
         let holders = || asking.iter().map(|one| (one.how.word(), &one.holder));
-        let attempt = |clock| Caller { clock, ..caller }.hear_all(holders());
-        let mut answer = self.insist(&self.gate, room, attempt).await?;
+        let attempt = |caller: Caller<'_>| caller.hear_all(holders());
+        let mut answer = self.insist(&self.gate, caller, attempt).await?;
         room.note_more(answer.more);
         let mut values = answer.rest.list()?;
         let each = asking.iter().map(|_| values.standing());

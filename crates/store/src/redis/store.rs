@@ -90,8 +90,8 @@ impl Store for RedisStore {
             StoreTime::Given => Duration::ZERO,
         };
         let caller = transit.caller(&room);
-        let attempt = |clock| Caller { clock, ..caller }.create(&policy, digest.as_deref(), hold);
-        let mut answer = transit.insist(&transit.writer, &room, attempt).await?;
+        let attempt = |caller: Caller<'_>| caller.create(&policy, digest.as_deref(), hold);
+        let mut answer = transit.insist(&transit.writer, caller, attempt).await?;
         transit.list(&room.name).await?;
         transit.refresh(&room).await?;
         Ok(answer.rest.number().map_err(Failed::from)? == 1)
@@ -149,8 +149,8 @@ impl Store for RedisStore {
         let room = self.inner.live(room)?;
         let transit = &self.inner.transit;
         let caller = transit.caller(&room);
-        let attempt = |clock| Caller { clock, ..caller }.find(visitor.as_str());
-        let mut answer = transit.insist(&transit.gate, &room, attempt).await?;
+        let attempt = |caller: Caller<'_>| caller.find(visitor.as_str());
+        let mut answer = transit.insist(&transit.gate, caller, attempt).await?;
         let ordinal = answer.rest.ordinal().map_err(Failed::from)?;
         let standing = answer.rest.standing().map_err(Failed::from)?;
         Ok((ordinal.0 > 0).then_some(Found { ordinal, standing }))

@@ -11,7 +11,8 @@ use ropeline_core::{Bounds, Command, RoomId, Timestamp};
 
 use super::{
     StoreTime, Unreached,
-    encode::{Call, Caller, Done},
+    encode::{Call, Caller, Done, Sending},
+    keys::{LANES, Lane},
     link::{Link, is_refusal, unavailable},
     picture::{Asked, Looked},
     room::RoomNode,
@@ -33,6 +34,7 @@ const HELD_LOOK: Duration = Duration::from_millis(100);
 pub(super) struct Transit {
     pub(super) servers: Arc<Servers>,
     pub(super) writer: Link,
+    pub(super) joins: [Link; LANES],
     pub(super) gate: Link,
     pub(super) feed: Link,
     pub(super) clock: Arc<dyn Clock>,
@@ -45,8 +47,11 @@ pub(super) struct Transit {
 /// Connections for what must not wait for each other.
 #[derive(Debug)]
 pub(super) struct Links {
-    /// For joins, departures and operators: what must be durable.
+    /// For departures and operators: what must be durable.
     pub(super) writer: Link,
+    /// For joins, which must be durable too. Each lane has its own, since Redis hears nothing over a connection while
+    /// it waits for replicas to confirm what came over it.
+    pub(super) joins: [Link; LANES],
     /// For holders who ask, so that they never wait behind a slow write.
     pub(super) gate: Link,
     /// For following, settling and marks.
@@ -117,10 +122,16 @@ impl Transit {
         bounds: Bounds,
         node: String,
     ) -> Self {
-        let Links { writer, gate, feed } = links;
+        let Links {
+            writer,
+            joins,
+            gate,
+            feed,
+        } = links;
         Self {
             servers,
             writer,
+            joins,
             gate,
             feed,
             clock,
@@ -133,15 +144,20 @@ impl Transit {
 
     /// A caller whose calls have a number of their own.
     pub(super) fn caller<'a>(&self, room: &'a RoomNode) -> Caller<'a> {
-        let clock = match self.time {
-            StoreTime::Redis => None,
-            StoreTime::Given => Some(self.clock.now()),
-        };
         Caller {
             room,
-            clock,
+            clock: self.given_time(),
             bounds: self.bounds,
             number: self.numbers.fetch_add(1, Ordering::Relaxed),
+            lane: Lane(0),
+            sending: Sending::First,
+        }
+    }
+
+    fn given_time(&self) -> Option<Timestamp> {
+        match self.time {
+            StoreTime::Redis => None,
+            StoreTime::Given => Some(self.clock.now()),
         }
     }
 
@@ -179,11 +195,19 @@ impl Transit {
         room: &RoomNode,
         command: &Command,
     ) -> Result<Done, Failed> {
-        let caller = self.caller(room);
-        let attempt = |clock| Caller { clock, ..caller }.transition(command);
-        let answer = self.insist(link, room, attempt).await?;
+        self.perform_as(self.caller(room), link, command).await
+    }
+
+    pub(super) async fn perform_as(
+        &self,
+        caller: Caller<'_>,
+        link: &Link,
+        command: &Command,
+    ) -> Result<Done, Failed> {
+        let attempt = |caller: Caller<'_>| caller.transition(command);
+        let answer = self.insist(link, caller, attempt).await?;
         let done = Done::read(command, answer)?;
-        room.note_more(done.outcome.more);
+        caller.room.note_more(done.outcome.more);
         Ok(done)
     }
 
@@ -191,15 +215,16 @@ impl Transit {
     pub(super) async fn insist(
         &self,
         link: &Link,
-        room: &RoomNode,
-        attempt: impl Fn(Option<Timestamp>) -> Call,
+        mut caller: Caller<'_>,
+        attempt: impl Fn(Caller<'_>) -> Call,
     ) -> Result<Answer, Failed> {
         let mut last = None;
         let insisting = async {
             let mut pause = PAUSE_MIN;
             loop {
-                let clock = self.caller(room).clock;
-                let answered = self.once(link, room, &attempt(clock)).await;
+                caller.clock = self.given_time();
+                let answered = self.once(link, caller.room, &attempt(caller)).await;
+                caller.sending = Sending::Again;
                 match answered {
                     Ok(Some(answer)) => return Ok(answer),
                     Ok(None) => {}

@@ -35,8 +35,8 @@ impl RedisStore {
         let transit = &self.inner.transit;
         let text = why.map_or_else(String::new, Freeze::text);
         let caller = transit.caller(&node);
-        let attempt = |clock| Caller { clock, ..caller }.freeze(&text);
-        let mut answer = transit.insist(&transit.writer, &node, attempt).await?;
+        let attempt = |caller: Caller<'_>| caller.freeze(&text);
+        let mut answer = transit.insist(&transit.writer, caller, attempt).await?;
         let before = answer.rest.text().map_err(Failed::from)?;
         Ok((!before.is_empty()).then(|| Freeze::of_text(&before)))
     }

@@ -1,9 +1,10 @@
 -- Visitors ask for a place, in this order.
 --
--- KEYS   17 the node's note of its last batch: "<number> <first ordinal> <last ordinal> ,<claimed ordinals>,", gone
---          after ten minutes
+-- KEYS   17 the node's note of its last batch in this lane: "<number> <first ordinal> <last ordinal> ,<claimed
+--          ordinals>,", gone after ten minutes
 -- ARGV   8 number of this batch, rising per node; a batch that is sent again has the same number
---        9 how many visitors, 10 ... the visitors
+--        9 'first', or 'again' if it may have been here before
+--        10 how many visitors, 11 ... the visitors
 --        then for each who has an idempotency key: which visitor it is, the key, digest of the request
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
 --        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that;
@@ -22,44 +23,60 @@ if now < R.joins_held_until then
 end
 
 -- What the first sending of this batch gave out, if its answer was lost on the way: those are new.
-local note = call('GET', NOTE) or ''
-local number, first, last = string.match(note, '^(%d+) (%d+) (%d+) ')
-local sent_before = number == ARGV[8]
-first, last = tonumber(first or 0), tonumber(last or -1)
+local sent_before, note, first, last = false, '', 0, -1
+if ARGV[9] == 'again' then
+  note = call('GET', NOTE) or ''
+  local noted = { string.match(note, '^(%d+) (%d+) (%d+) ') }
+  sent_before = noted[1] == ARGV[8]
+  if sent_before then first, last = tonumber(noted[2]), tonumber(noted[3]) end
+end
 local issued_before = R.issued
 -- No more than these wait; they are counted once it matters.
 local waiting, counted = R.issued - R.head, false
 local claims = {}
 
 -- Who has a place, which keys are known, and what is to be written: read and written for all at once.
-local count = tonumber(ARGV[9])
-local visitors, held, bodies = { unpack(ARGV, 10, 9 + count) }, {}, {}
-local places, keys = {}, {}
+local FIRST, count = 11, tonumber(ARGV[10])
+local held, bodies = {}, {}
+-- Visitors with new places, which are neighbours, and in this order.
+local placed, keys = {}, {}
 -- New places up to this one are written.
 local written = R.issued
 
+local asked, key_of, body_of = {}, {}, {}
+for at = FIRST + count, #ARGV, 3 do
+  local i = tonumber(ARGV[at])
+  key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
+  asked[#asked + 1] = ARGV[at + 1]
+end
+
 local function read()
-  local found = call('ZMSCORE', PLACES, unpack(visitors))
+  local found = call('ZMSCORE', PLACES, unpack(ARGV, FIRST, FIRST + count - 1))
+  held = {}
   for i = 1, count do
     local place = found[i]
-    held[visitors[i]] = place and tonumber(place) or nil
+    if place then held[ARGV[FIRST - 1 + i]] = tonumber(place) end
   end
 end
 
+-- Says whether all who were placed are in line now, which they are unless somebody is among them twice.
 local function write()
-  if #places > 0 then
-    call('ZADD', PLACES, unpack(places))
-    -- New places are neighbours, and so are the bits that say that their holders are there.
+  if #placed > 0 then
+    local places, ordinals = {}, texts(written + 1, R.issued)
+    for i = 1, #placed do places[2 * i - 1], places[2 * i] = ordinals[i], placed[i] end
+    if call('ZADD', PLACES, unpack(places)) < #placed then return false end
+    -- And so are the bits that say that their holders are there.
     local marks = {}
     for from = written + 1, R.issued, 32 do
       local width, at = math.min(32, R.issued - from + 1), #marks
       marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), text(2 ^ width - 1)
     end
     call('BITFIELD', round_key(0), unpack(marks))
-    newcomers = true
+    newcomers, visible = true, true
   end
   if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
-  places, keys, written = {}, {}, R.issued
+  placed, keys, written = {}, {}, R.issued
+  return true
 end
 
 local function remember(key, body)
@@ -112,20 +129,24 @@ local function join(visitor, key, body)
   if R.state ~= 'open' then return 'closed', 0 end
   if is_full() then return 'full', 0 end
   remember(key, body)
-  place = R.issued + 1
-  R.issued, held[visitor], visible = place, place, true
-  local at = #places
-  places[at + 1], places[at + 2] = text(place), visitor
   waiting = waiting + 1
+  place = R.issued + 1
+  R.issued, held[visitor], placed[place - written] = place, place, visitor
   return 'new', place
 end
 
-local asked, key_of, body_of = {}, {}, {}
-for at = 10 + count, #ARGV, 3 do
-  local i = tonumber(ARGV[at])
-  key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
-  asked[#asked + 1] = ARGV[at + 1]
+-- What is usual: there are no keys, nobody has a place yet, and there is room for all. Says whether it was so.
+local function take_in_all()
+  if #asked > 0 or next(held) or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
+  placed = { unpack(ARGV, FIRST, FIRST + count - 1) }
+  R.issued = issued_before + count
+  only_newcomers = write()
+  if only_newcomers then return true end
+  call('ZREM', PLACES, unpack(placed))
+  placed, R.issued = {}, issued_before
+  return false
 end
+
 read()
 if #asked > 0 then
   if call('HLEN', keys_key(0)) >= KEYS_MAX then turn_keys() end
@@ -134,8 +155,10 @@ if #asked > 0 then
 end
 
 local what, ordinals = {}, {}
-for i = 1, count do what[i], ordinals[i] = join(visitors[i], key_of[i], body_of[i]) end
-write()
+if not take_in_all() then
+  for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
+  write()
+end
 if not sent_before and (R.issued > issued_before or #claims > 0) then
   R.fresh = false
   note = { ARGV[8], text(issued_before + 1), text(R.issued), ',' .. table.concat(claims, ',') .. ',' }
@@ -147,8 +170,8 @@ if R.issued - issued_before == count and issued_before >= R.head then
 end
 local results, at, head = {}, 0, R.head
 for i = 1, count do
-  local ordinal = ordinals[i]
-  results[at + 1], results[at + 2] = what[i], ordinal
+  local ordinal = ordinals[i] or issued_before + i
+  results[at + 1], results[at + 2] = what[i] or 'new', ordinal
   if ordinal > head then
     results[at + 3] = 'line'
     at = at + 3
@@ -156,7 +179,7 @@ for i = 1, count do
     results[at + 3] = 'unknown'
     at = at + 3
   else
-    results[at + 3], results[at + 4], results[at + 5] = standing(visitors[i], ordinal)
+    results[at + 3], results[at + 4], results[at + 5] = standing(ARGV[FIRST - 1 + i], ordinal)
     at = #results
   end
 end

@@ -8,33 +8,32 @@ if refused then return refused end
 
 -- Those who are inside, nearly all who come here, are read and renewed at once; settling ends no pass that has not run
 -- out. What is known of the others depends on those before them.
-local visitors, ordinals = {}, {}
-for at = 8, #ARGV, 3 do
-  local i = #visitors + 1
-  visitors[i], ordinals[i] = ARGV[at + 1], ARGV[at + 2]
-end
+local visitors, ordinals, count = {}, {}, (#ARGV - 7) / 3
+for i = 1, count do visitors[i], ordinals[i] = ARGV[6 + 3 * i], ARGV[7 + 3 * i] end
 local places, passes = call('ZMSCORE', PLACES, unpack(visitors)), call('ZMSCORE', ACTIVE, unpack(ordinals))
 local since = call('HMGET', SINCE, unpack(ordinals))
-local renewed, longer = {}, now + R.pass_ttl
+local renewed, at, longer, pass_max = {}, 0, now + R.pass_ttl, R.pass_max
 local longer_text = text(longer)
-for i = 1, #visitors do
-  local expires_at = places[i] == ordinals[i] and tonumber(passes[i] or nil)
+for i = 1, count do
+  local expires_at = places[i] == ordinals[i] and passes[i] and passes[i] + 0
   if not expires_at or expires_at <= now then
     passes[i] = false
   else
-    since[i] = tonumber(since[i] or expires_at)
-    local until_then = longer
-    if R.pass_max > 0 then until_then = math.min(longer, since[i] + R.pass_max) end
+    since[i] = since[i] or expires_at
+    local until_then, until_text = longer, longer_text
+    if pass_max > 0 and since[i] + pass_max < longer then
+      until_then = since[i] + pass_max
+      until_text = text(until_then)
+    end
     if ARGV[5 + 3 * i] == 'renew' and until_then > expires_at then
-      local at = #renewed
-      renewed[at + 1] = until_then == longer and longer_text or text(until_then)
-      renewed[at + 2] = ordinals[i]
+      renewed[at + 1], renewed[at + 2] = until_text, ordinals[i]
+      at = at + 2
       expires_at = until_then
     end
     passes[i] = expires_at
   end
 end
-if #renewed > 0 then call('ZADD', ACTIVE, unpack(renewed)) end
+if at > 0 then call('ZADD', ACTIVE, unpack(renewed)) end
 
 -- Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes. If the visitor
 -- has joined again meanwhile, the lower ordinal stays and the other is gone; but whoever is inside stays.
@@ -61,17 +60,19 @@ local function restore(visitor, ordinal)
   end
 end
 
-for i = 1, #visitors do
+for i = 1, count do
   if not passes[i] then restore(visitors[i], tonumber(ordinals[i])) end
 end
 local more = settle()
 local results = {}
-for i = 1, #visitors do
-  local at = #results
+at = 0
+for i = 1, count do
   if passes[i] then
     results[at + 1], results[at + 2], results[at + 3] = 'inside', passes[i], since[i]
+    at = at + 3
   else
     results[at + 1], results[at + 2], results[at + 3] = standing(visitors[i], tonumber(ordinals[i]))
+    at = #results
   end
 end
 return done(more, results)

@@ -6,6 +6,20 @@ local function text(value)
   return value
 end
 
+-- The numbers from one to another, as `text` has each. Only every tenth is written out.
+local function texts(first, last)
+  local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
+  local list, tens, format = {}, '', string.format
+  local digit = first % 10
+  if first >= 10 then tens = format('%d', (first - digit) / 10) end
+  for i = 1, last - first + 1 do
+    list[i] = tens .. DIGITS[digit]
+    digit = digit + 1
+    if digit == 10 then tens, digit = format('%d', (first + i) / 10), 0 end
+  end
+  return list
+end
+
 local function read_room()
   redis.setresp(3)
   H = call('HGETALL', ROOM).map
@@ -139,10 +153,27 @@ local function ended_since(version)
   return { join(ended.gone), join(ended.done), join(ended.aside) }, more
 end
 
+-- Fields of the hash that change only with a new version.
+local function then_fields()
+  return { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
+    'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
+end
+
+-- Whether this call gave places and did nothing else that a view shows. Whoever is let in, set aside or ends is counted.
+local function is_calm()
+  if not only_newcomers or turned or R.head ~= H.head then return false end
+  local THEN = then_fields()
+  for i = 1, #THEN do
+    local value = rawget(R, THEN[i])
+    if value ~= nil and value ~= (H[THEN[i]] or false) then return false end
+  end
+  return true
+end
+
 -- What a node needs to show the room as it is now, if it shows an earlier version of it:
--- { the fields of EVER, next due }, and if there is a later version { ... the fields of THEN, how many are inside,
--- aside, at the door, what ended since: gone, done, set aside }. A field that is absent is -1. Nothing else changes
--- without `turned`, nor do the fields of THEN without a new version.
+-- { the fields of EVER, next due }, and if more than `issued` has changed since { ... the fields of THEN, how many are
+-- inside, aside, at the door, what ended since: gone, done, set aside }. A field that is absent is -1. Nothing else
+-- changes without `turned`, nor do the fields of THEN without a new version.
 local function news()
   local EVER = { 'tick_start', 'tick_admitted', 'tick_extra', 'round', 'round_started', 'key_round',
     'key_round_started' }
@@ -153,6 +184,7 @@ local function news()
   told[at] = next_due()
   local behind = R.version - known
   if behind == 0 then return turned and {} or told end
+  if behind > 0 and R.calm_at == R.version and known >= R.calm then return told end
   local ended, more
   if behind == 1 and visible then
     ended, more = { table.concat(ended_gone, ' '), table.concat(ended_done, ' '), table.concat(set_aside, ' ') }, turned
@@ -160,9 +192,7 @@ local function news()
     ended, more = ended_since(known)
   end
   if not ended or more then return {} end
-  local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock',
-    'stock_version', 'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed',
-    'restored', 'stayed_ms' }
+  local THEN = then_fields()
   for i = 1, #THEN do
     local value = rawget(R, THEN[i])
     if value == nil then value = H[THEN[i]] end
@@ -183,7 +213,10 @@ local function done(more, ...)
   -- Views that fall further behind take a snapshot.
   local LOG_MAX = '4096'
   if visible then
+    -- Versions after `calm` only gave places, if `calm_at` is the last one: a node of another release may have made it.
+    local calm = is_calm() and (R.calm_at == R.version and R.calm or R.version)
     R.version = R.version + 1
+    R.calm, R.calm_at = calm or R.version, R.version
     local entry = { 'head', text(R.head), 'issued', text(R.issued) }
     local function add(field, list)
       entry[#entry + 1] = field

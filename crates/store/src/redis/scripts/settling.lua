@@ -102,59 +102,67 @@ local function admit()
   if left == 0 then return false end
 
   -- Whose turn it is: the door comes first, then the line, up to where places may be lost. At most `most`
-  -- ordinals, and whether they are at the door.
+  -- ordinals, whether they are at the door, and the first of them if they are neighbours.
   local function next_ones(most)
     local door = call('ZRANGE', DOOR, 0, most - 1)
     if #door > 0 then return door, true end
-    if R.head == R.issued then return {}, false end
+    local first, last = R.head + 1, math.min(R.head + most, R.lost_after or R.issued)
+    if first > last then return {}, false end
+    -- Where nobody has left, the next ones are neighbours, whom it is enough to count.
+    local width = last - first + 1
+    if call('ZCOUNT', PLACES, text(first), text(last)) == width then return texts(first, last), false, first end
     local to = '+inf'
     if R.lost_after then to = text(R.lost_after) end
-    local line = call('ZRANGEBYSCORE', PLACES, '(' .. text(R.head), to, 'WITHSCORES', 'LIMIT', 0, most)
+    local line = call('ZRANGEBYSCORE', PLACES, text(first), to, 'WITHSCORES', 'LIMIT', 0, most)
     local ordinals = {}
     for i = 2, #line, 2 do ordinals[i / 2] = line[i] end
     return ordinals, false
   end
 
-  -- Those who are not there yet in `there`, looked for in one round of presence. Those whose turn it is are mostly
-  -- neighbours, so the bitmap is read in stretches.
-  local function look_round(key, ordinals, there)
-    local STRETCH = 64
-    local byte_at, band, rshift = string.byte, bit.band, bit.rshift
-    local bytes, from, base = '', 0, R.base
-    local last, byte = -1, 0
-    for i = 1, #ordinals do
-      if not there[i] then
-        local bit_no = ordinals[i] - base
-        local in_byte = bit_no % 8
-        local byte_no = (bit_no - in_byte) / 8
-        if byte_no ~= last then
-          if bytes == '' or byte_no >= from + STRETCH then
-            from = byte_no
-            bytes = call('GETRANGE', key, text(from), text(from + STRETCH - 1))
-            -- Nobody was heard of from here on.
-            if bytes == '' then return end
-          end
-          last, byte = byte_no, byte_at(bytes, byte_no - from + 1) or 0
-        end
-        there[i] = byte == 255 or band(byte, rshift(128, in_byte)) ~= 0
+  -- Eight neighbours at a time: who of them was heard of in the last three rounds. Those whose turn it is are mostly
+  -- close together, so the rounds are read in stretches.
+  local STRETCH = 64
+  local byte_at, band, bor, lshift, rshift = string.byte, bit.band, bit.bor, bit.lshift, bit.rshift
+  local rounds, from = {}, math.huge
+  local function heard_of(byte_no)
+    if byte_no < from or byte_no >= from + STRETCH then
+      from = byte_no
+      for age = 0, 2 do
+        rounds[age] = call('GETRANGE', round_key(age), text(from), text(from + STRETCH - 1))
       end
     end
+    local at = byte_no - from + 1
+    return bor(byte_at(rounds[0], at) or 0, byte_at(rounds[1], at) or 0, byte_at(rounds[2], at) or 0)
   end
 
-  -- Splits ordinals into those who are there and those who are not.
-  local function by_presence(ordinals)
+  -- Whether all from one ordinal to another are there.
+  local function all_there(first, last)
+    local first_bit, last_bit = first - R.base, last - R.base
+    local first_byte, last_byte = math.floor(first_bit / 8), math.floor(last_bit / 8)
+    for byte_no = first_byte, last_byte do
+      local wanted = 255
+      if byte_no == first_byte then wanted = rshift(255, first_bit % 8) end
+      if byte_no == last_byte then wanted = band(wanted, lshift(255, 7 - last_bit % 8)) end
+      if band(heard_of(byte_no), wanted) ~= wanted then return false end
+    end
+    return true
+  end
+
+  -- Splits ordinals, of which the first is `first` if they are neighbours, into those who are there and those who are
+  -- not.
+  local function by_presence(ordinals, first)
     if R.presence_ttl == 0 then return ordinals, {} end
-    local there, present, absent = {}, {}, {}
-    for age = 0, 2 do look_round(round_key(age), ordinals, there) end
-    local here, away = 0, 0
+    if first and all_there(first, first + #ordinals - 1) then return ordinals, {} end
+    local imports, present, absent = now < R.imported_until, {}, {}
+    local last, heard = -1, 0
     for i = 1, #ordinals do
-      if there[i] or (now < R.imported_until and is_unclaimed(tonumber(ordinals[i]))) then
-        here = here + 1
-        present[here] = ordinals[i]
-      else
-        away = away + 1
-        absent[away] = ordinals[i]
-      end
+      local bit_no = ordinals[i] - R.base
+      local in_byte = bit_no % 8
+      local byte_no = (bit_no - in_byte) / 8
+      if byte_no ~= last then last, heard = byte_no, heard_of(byte_no) end
+      local there = band(heard, rshift(128, in_byte)) ~= 0
+      local list = (there or (imports and is_unclaimed(bit_no + R.base))) and present or absent
+      list[#list + 1] = ordinals[i]
     end
     return present, absent
   end
@@ -179,7 +187,7 @@ local function admit()
 
   local looks = LOOK_MAX
   while looks > 0 and left > 0 do
-    local ordinals, at_door = next_ones(math.min(left, looks))
+    local ordinals, at_door, first = next_ones(math.min(left, looks))
     if #ordinals == 0 then return false end
     looks = looks - #ordinals
     visible = true
@@ -188,7 +196,7 @@ local function admit()
     else
       R.head = tonumber(ordinals[#ordinals])
     end
-    local present, absent = by_presence(ordinals)
+    local present, absent = by_presence(ordinals, first)
     enter(present)
     step_aside(absent)
     left = budget()

@@ -51,7 +51,8 @@ local R = setmetatable({}, { __index = function(room, field)
   if value == nil then
     value = false
   elseif not TEXT[field] then
-    value = tonumber(value)
+    -- Half the work of `tonumber`.
+    value = value + 0
     H[field] = value
   end
   room[field] = value
@@ -64,5 +65,7 @@ local now, clock
 local visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
 -- Whether places were given: the last one is in line unless `head` has reached it.
 local newcomers = false
+-- Whether nothing else was done before settling.
+local only_newcomers = false
 -- Once settled: no pass and no missed turn runs out before this.
 local runs_out

@@ -2,6 +2,7 @@
 
 mod durable;
 mod forgetful;
+mod lanes;
 mod news;
 mod nodes;
 mod proxy;
