@@ -67,7 +67,8 @@ impl Inner {
         mut queue: mpsc::Receiver<Joining>,
     ) {
         let (mut free, mut calls) = (Lane::all().to_vec(), FuturesUnordered::new());
-        let mut batch = Vec::new();
+        let (mut batch, mut open) = (Vec::new(), true);
+        // Once the store is closed nobody asks any more; those who did are answered still.
         loop {
             let wanted = if calls.is_empty() { 1 } else { WORTH_A_CALL };
             if batch.len() >= wanted
@@ -79,11 +80,8 @@ impl Inner {
             let space = JOINS_PER_CALL - batch.len();
             tokio::select! {
                 Some(lane) = calls.next() => free.push(lane),
-                asked = queue.recv_many(&mut batch, space), if space > 0 => {
-                    if asked == 0 {
-                        return;
-                    }
-                }
+                asked = queue.recv_many(&mut batch, space), if open && space > 0 => open = asked > 0,
+                else => return,
             }
         }
     }
