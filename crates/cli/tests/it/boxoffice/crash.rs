@@ -170,7 +170,7 @@ fn a_seat_that_was_answered_outlives_a_crash_among_many_reservations() {
             first.recv().expect("all of them tell");
             thread::sleep(Duration::from_micros(600 * kill));
             server.kill();
-            let answers = asking.into_iter().map(|one| one.join());
+            let answers = asking.into_iter().map(std::thread::ScopedJoinHandle::join);
             answers
                 .map(|one| one.expect("asking does not panic"))
                 .collect()
