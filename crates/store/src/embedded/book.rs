@@ -95,7 +95,7 @@ impl Book {
             return Ok(mark);
         }
         let mut seed = [0; 8];
-        getrandom::fill(&mut seed).map_err(io::Error::from)?;
+        getrandom::fill(&mut seed).map_err(|error| io::Error::other(error.to_string()))?;
         let mark = Mark {
             seed: u64::from_be_bytes(seed),
             written: 0,
