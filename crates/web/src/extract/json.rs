@@ -21,9 +21,6 @@ use crate::{Problem, service::BodyError};
 /// Room for a usual answer, so that it is written without growing.
 const USUAL_BYTES: usize = 1_024;
 
-/// Room for these headers, those that every answer has, and a cookie.
-const USUAL_HEADERS: usize = 8;
-
 /// A JSON body, as argument of a handler and as its answer.
 ///
 /// An empty body is `{}`. Derive `T` with `#[serde(deny_unknown_fields)]`: that is what makes an
@@ -70,11 +67,11 @@ pub struct JsonText(pub Vec<u8>);
 
 impl IntoResponse for JsonText {
     fn into_response(self) -> Response {
-        let mut headers = HeaderMap::with_capacity(USUAL_HEADERS);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(CONTENT_LENGTH, self.0.len().into());
+        let length = self.0.len();
         let mut response = Response::new(Body::from(self.0));
-        *response.headers_mut() = headers;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_LENGTH, length.into());
         response
     }
 }
