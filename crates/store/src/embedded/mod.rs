@@ -117,10 +117,7 @@ impl EmbeddedStore {
         bounds: Bounds,
     ) -> Result<Self, OpenError> {
         let lock = lock(directory)?;
-        let unusable = |cause| OpenError::Directory {
-            directory: directory.display().to_string(),
-            cause,
-        };
+        let unusable = |cause| unusable(directory, cause);
         let files = Files::open(directory).map_err(|error| cannot_open(error, directory))?;
         let saved = files
             .load(bounds)
@@ -422,20 +419,25 @@ fn unexpected(reply: &Reply) -> StoreError {
 }
 
 fn cannot_open(error: DiskError, directory: &Path) -> OpenError {
-    let unusable = |cause| OpenError::Directory {
-        directory: directory.display().to_string(),
-        cause,
-    };
     match error {
         DiskError::Book(BookError::Io(cause)) | DiskError::Journal(JournalError::Io(cause)) => {
-            unusable(cause)
+            unusable(directory, cause)
         }
         DiskError::Book(error @ BookError::Damaged(_)) => damaged(&error, directory),
         DiskError::Journal(error @ JournalError::Damaged { .. }) => OpenError::DamagedJournal {
             file: directory.join(JOURNAL).display().to_string(),
             cause: error.to_string(),
         },
-        DiskError::Failed(failed) => unusable(std::io::Error::other(failed.0.to_string())),
+        DiskError::Failed(failed) => {
+            unusable(directory, std::io::Error::other(failed.0.to_string()))
+        }
+    }
+}
+
+fn unusable(directory: &Path, cause: std::io::Error) -> OpenError {
+    OpenError::Directory {
+        directory: directory.display().to_string(),
+        cause,
     }
 }
 
@@ -448,11 +450,7 @@ fn damaged(error: &BookError, directory: &Path) -> OpenError {
 
 /// Locks the directory for this process and writes down who it is.
 fn lock(directory: &Path) -> Result<File, OpenError> {
-    let name = || directory.display().to_string();
-    let fail = |cause| OpenError::Directory {
-        directory: name(),
-        cause,
-    };
+    let fail = |cause| unusable(directory, cause);
     std::fs::create_dir_all(directory).map_err(fail)?;
     let path = directory.join(LOCK);
     let mut options = File::options();
@@ -470,7 +468,7 @@ fn lock(directory: &Path) -> Result<File, OpenError> {
                 format!(" (pid {})", owner.trim())
             };
             return Err(OpenError::InUse {
-                directory: name(),
+                directory: directory.display().to_string(),
                 owner,
             });
         }
