@@ -38,6 +38,14 @@ impl<'c> Session<'c> {
         self.connection
     }
 
+    /// Makes sure that the user does nothing else meanwhile. Where there is one writer, nobody does anyway.
+    pub(crate) async fn lock_user_among_writers(&mut self, user: UserId) -> Result<(), Error> {
+        match self.dialect {
+            Dialect::Sqlite => Ok(()),
+            Dialect::Postgres => self.lock_user(user).await,
+        }
+    }
+
     /// Makes sure that the user exists and does nothing else meanwhile.
     ///
     /// Everything that changes what a user has begins with this, so that limits and idempotency keys

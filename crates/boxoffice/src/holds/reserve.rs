@@ -1,14 +1,22 @@
 //! Taking a seat.
 
 use ropeline_core::{Ordinal, Timestamp};
-use sqlx::{query, query_as, query_scalar};
+use sqlx::{query_as, query_scalar};
 
-use super::{PassHeld, Reservation, ReservationState, end_expired};
+use super::{Business, PassHeld, Reservation, ReservationState, end_expired};
 use crate::{
     BoxOffice, DateId, Error, Points, Refusal, ReservationId, Rules, SeatId, UserId,
     database::{Session, Work},
     time::{millis, moment},
 };
+
+/// A seat that is held, and what its holder has left to do inside.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) reservation: Reservation,
+    /// None if it was reserved without a pass.
+    pub(crate) business: Option<Business>,
+}
 
 impl BoxOffice {
     /// Holds a seat for a user, for as long as the rules say.
@@ -23,6 +31,18 @@ impl BoxOffice {
         pass: Option<&PassHeld>,
         now: Timestamp,
     ) -> Result<Reservation, Error> {
+        let held = self.hold(user, seat, pass, now).await?;
+        Ok(held.reservation)
+    }
+
+    /// As [`BoxOffice::reserve`], and says what the user has left to do inside, which is not worth another question.
+    pub(crate) async fn hold(
+        &self,
+        user: UserId,
+        seat: SeatId,
+        pass: Option<&PassHeld>,
+        now: Timestamp,
+    ) -> Result<Held, Error> {
         let reserve = Reserve {
             user,
             seat,
@@ -42,177 +62,147 @@ struct Reserve {
     now: Timestamp,
 }
 
-/// What there is when a seat is asked for, seen in one look.
-struct Found {
-    seat: Offered,
-    /// The user's own live hold on it.
-    own: Option<Reservation>,
-    /// How many seats the user holds now.
-    live: i64,
-    /// How many of these follow another pass than this one.
-    astray: i64,
-}
-
-/// What a reservation takes over from its seat.
-struct Offered {
-    date: DateId,
-    number: i64,
-    price: Points,
-}
-
+/// Every statement is a way to the database and back, and on SQLite everybody else waits meanwhile: so there are two
+/// where nothing is unusual.
 impl Work for Reserve {
-    type Done = Reservation;
+    type Done = Held;
 
-    async fn carry_out(&self, session: &mut Session<'_>) -> Result<Reservation, Error> {
-        session.lock_user(self.user).await?;
-        let found = self.look(session).await?;
-        if found.astray > 0 {
-            self.hand_over(session).await?;
-        }
-        if let Some(own) = found.own {
-            return Ok(own);
-        }
-        if found.live >= i64::from(self.rules.holds_max) {
-            return Err(Refusal::HoldLimit.into());
-        }
-        let id = self.take(session, &found.seat).await?;
-        Ok(self.held(id, &found.seat, self.hold_until()))
+    async fn carry_out(&self, session: &mut Session<'_>) -> Result<Held, Error> {
+        session.lock_user_among_writers(self.user).await?;
+        let live = self.hand_over(session).await?;
+        let own = live.iter().find(|hold| hold.seat == self.seat);
+        let reservation = match own {
+            Some(own) => self.own(session, own).await?,
+            None if live.len() >= self.rules.holds_max as usize => {
+                return Err(Refusal::HoldLimit.into());
+            }
+            None => self.take(session).await?,
+        };
+        let ends = live.iter().map(|hold| hold.until);
+        let until = ends.chain([reservation.hold_until]).max();
+        let business = self.pass.clone().map(|pass| Business { pass, until });
+        Ok(Held {
+            reservation,
+            business,
+        })
     }
 }
 
-/// Date, number and price of the seat; number, price and end of the own hold; holds, and holds astray.
-type Row = (
-    i64,
-    i64,
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    i64,
-    i64,
-);
+/// A seat that the user holds now.
+struct LiveHold {
+    id: ReservationId,
+    seat: SeatId,
+    price: Points,
+    until: Timestamp,
+}
 
 impl Reserve {
-    async fn look(&self, session: &mut Session<'_>) -> Result<Found, Error> {
-        let row: Option<Row> = query_as(
-            "SELECT s.date_id, s.number, s.price, own.id, own.price, own.hold_until, \
-             (SELECT COUNT(*) FROM reservations \
-               WHERE user_id = $2 AND state = 'HELD' AND hold_until > $3), \
-             (SELECT COUNT(*) FROM reservations \
-               WHERE user_id = $2 AND state = 'HELD' AND hold_until > $3 \
-               AND (pass_ordinal IS NULL OR pass_ordinal <> $4 OR pass_room <> $5)) \
-             FROM seats s LEFT JOIN reservations own ON own.seat_id = s.id \
-               AND own.user_id = $2 AND own.state = 'HELD' AND own.hold_until > $3 \
-             WHERE s.id = $1",
-        )
-        .bind(self.seat.0)
-        .bind(self.user.0)
-        .bind(millis(self.now))
-        .bind(self.pass.as_ref().map(|pass| stored(pass.ordinal)))
-        .bind(self.pass.as_ref().map(|pass| pass.room.as_str()))
-        .fetch_optional(session.connection())
-        .await?;
-        let row = row.ok_or(Refusal::SeatNotFound)?;
-        Ok(self.found(row))
-    }
-
-    fn found(&self, row: Row) -> Found {
-        let (date, number, price, own, own_price, own_end, live, astray) = row;
-        let seat = Offered {
-            date: DateId(date),
-            number,
-            price: Points::stored(price),
-        };
-        let own = own.zip(own_price).zip(own_end);
-        let own = own.map(|((id, price), end)| Reservation {
-            price: Points::stored(price),
-            ..self.held(ReservationId(id), &seat, moment(end))
-        });
-        Found {
-            seat,
-            own,
-            live,
-            astray,
-        }
-    }
-
-    /// Lets the user's live holds follow the pass that they are inside with now.
-    async fn hand_over(&self, session: &mut Session<'_>) -> Result<(), Error> {
-        let Some(pass) = &self.pass else {
-            return Ok(());
-        };
-        query(
-            "UPDATE reservations SET pass_room = $3, pass_visitor = $4, pass_ordinal = $5 \
+    /// Lets the user's live holds follow the pass that they are inside with now, and gives all of these holds.
+    async fn hand_over(&self, session: &mut Session<'_>) -> Result<Vec<LiveHold>, Error> {
+        let pass = self.pass.as_ref();
+        let rows: Vec<(i64, i64, i64, i64)> = query_as(
+            "UPDATE reservations SET pass_room = COALESCE($3, pass_room), \
+             pass_visitor = COALESCE($4, pass_visitor), pass_ordinal = COALESCE($5, pass_ordinal) \
              WHERE user_id = $1 AND state = 'HELD' AND hold_until > $2 \
-             AND (pass_ordinal IS NULL OR pass_ordinal <> $5 OR pass_room <> $3)",
+             RETURNING id, seat_id, price, hold_until",
         )
         .bind(self.user.0)
         .bind(millis(self.now))
-        .bind(pass.room.as_str())
-        .bind(pass.visitor.as_str())
-        .bind(stored(pass.ordinal))
-        .execute(session.connection())
+        .bind(pass.map(|pass| pass.room.as_str()))
+        .bind(pass.map(|pass| pass.visitor.as_str()))
+        .bind(pass.map(|pass| stored(pass.ordinal)))
+        .fetch_all(session.connection())
         .await?;
-        Ok(())
+        let hold = |(id, seat, price, until)| LiveHold {
+            id: ReservationId(id),
+            seat: SeatId(seat),
+            price: Points::stored(price),
+            until: moment(until),
+        };
+        Ok(rows.into_iter().map(hold).collect())
+    }
+
+    /// The user's own live hold on the seat, as it is.
+    async fn own(&self, session: &mut Session<'_>, hold: &LiveHold) -> Result<Reservation, Error> {
+        let (date, number) = query_as("SELECT date_id, number FROM seats WHERE id = $1")
+            .bind(self.seat.0)
+            .fetch_one(session.connection())
+            .await?;
+        Ok(self.held(hold.id, date, number, hold.price, hold.until))
     }
 
     /// Takes the seat; from a hold that has run out if need be.
-    async fn take(
-        &self,
-        session: &mut Session<'_>,
-        seat: &Offered,
-    ) -> Result<ReservationId, Error> {
-        if let Some(id) = self.insert(session, seat).await? {
-            return Ok(id);
+    async fn take(&self, session: &mut Session<'_>) -> Result<Reservation, Error> {
+        if let Some(held) = self.insert(session).await? {
+            return Ok(held);
         }
         if end_expired(session, self.seat, self.now).await? == 0 {
-            return Err(Refusal::SeatTaken.into());
+            return Err(self.why_not(session).await?.into());
         }
-        let id = self.insert(session, seat).await?;
-        id.ok_or(Refusal::SeatTaken.into())
+        let held = self.insert(session).await?;
+        held.ok_or(Refusal::SeatTaken.into())
     }
 
     /// The unique index on seats that are held or paid decides who gets it. There is no other check,
     /// so there is nothing between a check and its act. None if the seat is not to be had.
-    async fn insert(
-        &self,
-        session: &mut Session<'_>,
-        seat: &Offered,
-    ) -> Result<Option<ReservationId>, Error> {
-        let pass = self.pass.as_ref();
-        let ordinal = pass.map(|pass| stored(pass.ordinal));
-        let id: Option<i64> = query_scalar(
+    async fn insert(&self, session: &mut Session<'_>) -> Result<Option<Reservation>, Error> {
+        let (pass, until) = (self.pass.as_ref(), self.now + self.rules.hold_ttl);
+        let row: Option<(i64, i64, i64, i64)> = query_as(
             "INSERT INTO reservations (seat_id, user_id, state, price, held_at, hold_until, \
              pass_room, pass_visitor, pass_ordinal) \
-             VALUES ($1, $2, 'HELD', $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING id",
+             SELECT s.id, u.id, 'HELD', s.price, $3, $4, $5, $6, $7 \
+             FROM seats s JOIN users u ON u.id = $2 WHERE s.id = $1 \
+             ON CONFLICT DO NOTHING \
+             RETURNING id, price, (SELECT date_id FROM seats WHERE id = seat_id), \
+             (SELECT number FROM seats WHERE id = seat_id)",
         )
         .bind(self.seat.0)
         .bind(self.user.0)
-        .bind(seat.price.get())
         .bind(millis(self.now))
-        .bind(millis(self.hold_until()))
+        .bind(millis(until))
         .bind(pass.map(|pass| pass.room.as_str()))
         .bind(pass.map(|pass| pass.visitor.as_str()))
-        .bind(ordinal)
+        .bind(pass.map(|pass| stored(pass.ordinal)))
         .fetch_optional(session.connection())
         .await?;
-        Ok(id.map(ReservationId))
+        Ok(row.map(|(id, price, date, number)| {
+            self.held(
+                ReservationId(id),
+                date,
+                number,
+                Points::stored(price),
+                until,
+            )
+        }))
     }
 
-    fn held(&self, id: ReservationId, seat: &Offered, hold_until: Timestamp) -> Reservation {
+    /// Why nothing was inserted, and no hold had run out.
+    async fn why_not(&self, session: &mut Session<'_>) -> Result<Refusal, Error> {
+        session.lock_user(self.user).await?;
+        let seat: Option<i64> = query_scalar("SELECT id FROM seats WHERE id = $1")
+            .bind(self.seat.0)
+            .fetch_optional(session.connection())
+            .await?;
+        Ok(seat.map_or(Refusal::SeatNotFound, |_| Refusal::SeatTaken))
+    }
+
+    fn held(
+        &self,
+        id: ReservationId,
+        date: i64,
+        number: i64,
+        price: Points,
+        hold_until: Timestamp,
+    ) -> Reservation {
         Reservation {
             id,
             seat: self.seat,
-            date: seat.date,
-            number: seat.number,
-            price: seat.price,
+            date: DateId(date),
+            number,
+            price,
             state: ReservationState::Held,
             hold_until,
         }
-    }
-
-    fn hold_until(&self) -> Timestamp {
-        self.now + self.rules.hold_ttl
     }
 }
 

@@ -10,10 +10,7 @@ use std::{
 
 use ropeline_gate::GateError;
 use thiserror::Error as ThisError;
-use tokio::{
-    sync::{Mutex, MutexGuard},
-    time::timeout,
-};
+use tokio::{sync::Mutex, time::timeout};
 
 use super::Service;
 use crate::{Business, Error, IdempotencyKey, PassToFinish, Payment, ReservationId, UserId};
@@ -37,18 +34,33 @@ pub(super) enum Trouble {
 }
 
 impl Service {
-    /// Makes a change to what a user holds, and then tells the room for how long they have business inside.
+    /// Makes a change to what a user holds, and then tells the room for how long they have business inside, which the
+    /// change may know.
     ///
     /// Whatever becomes of the caller meanwhile, the room is told.
     pub(super) async fn then_keep<T>(
         &self,
         user: UserId,
         change: impl Future<Output = Result<T, Error>>,
+        business: impl FnOnce(&T) -> Option<&Business>,
     ) -> Result<T, Error> {
         let debt = Debt::of(self, user);
+        // What the change knows is the newest there is only if it was made in the user's turn. It does not wait for one:
+        // whoever has it may be waiting for the room.
+        let turn = self.owed.turn_of(user).try_lock().ok();
         let outcome = change.await;
         let settled = match &outcome {
-            Ok(_) => self.kept_at_once(user).await,
+            Ok(done) => {
+                let known = turn.is_some().then(|| business(done)).flatten();
+                let told = async {
+                    if let Some(business) = known {
+                        return self.tell(business).await;
+                    }
+                    drop(turn);
+                    self.keep(user).await
+                };
+                matches!(timeout(PATIENCE, told).await, Ok(Ok(())))
+            }
             Err(Error::Refused(_)) => true,
             Err(_) => false,
         };
@@ -58,19 +70,17 @@ impl Service {
         outcome
     }
 
-    async fn kept_at_once(&self, user: UserId) -> bool {
-        let kept = timeout(PATIENCE, self.keep(user)).await;
-        matches!(kept, Ok(Ok(())))
-    }
-
     /// Tells the room for how long a user has business inside, by what they hold now.
     pub(super) async fn keep(&self, user: UserId) -> Result<(), Trouble> {
-        let _turn = self.owed.turn(user).await;
-        let now = self.now();
-        let Some(Business { pass, until }) = self.office.business(user, now).await? else {
-            return Ok(());
-        };
-        let left = until.map_or(Duration::ZERO, |until| now.until(until));
+        let _turn = self.owed.turn_of(user).lock().await;
+        match self.office.business(user, self.now()).await? {
+            Some(business) => self.tell(&business).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn tell(&self, Business { pass, until }: &Business) -> Result<(), Trouble> {
+        let left = until.map_or(Duration::ZERO, |until| self.now().until(until));
         let kept = self.gatekeeper.keep(&pass.room, &pass.holder(), left).await;
         acknowledged(kept)
     }
@@ -131,10 +141,10 @@ impl Owed {
         owed.pop_first()
     }
 
-    async fn turn(&self, user: UserId) -> MutexGuard<'_, ()> {
+    fn turn_of(&self, user: UserId) -> &Mutex<()> {
         let index = user.0.unsigned_abs() % TURNS as u64;
         let index = usize::try_from(index).expect("there are few turns");
-        self.turns[index].lock().await
+        &self.turns[index]
     }
 }
 

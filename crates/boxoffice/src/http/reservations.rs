@@ -11,7 +11,7 @@ use super::{
     error::ApiError,
     guard::{Buyer, Login, Owner},
 };
-use crate::{Reservation, ReservationId, SeatId};
+use crate::{Reservation, ReservationId, SeatId, holds::Held};
 
 /// A hold or a booking.
 #[derive(Debug, Serialize, ToSchema)]
@@ -55,9 +55,10 @@ pub(crate) async fn reserve(
     Path(SeatPath { seat_id }): Path<SeatPath>,
 ) -> Result<(StatusCode, Json<ReservationView>), ApiError> {
     let office = &service.office;
-    let held = office.reserve(user, seat_id, Some(&pass), service.now());
-    let held = service.then_keep(user, held).await?;
-    Ok((StatusCode::CREATED, Json(held.into())))
+    let held = office.hold(user, seat_id, Some(&pass), service.now());
+    let held = service.then_keep(user, held, |held| held.business.as_ref());
+    let Held { reservation, .. } = held.await?;
+    Ok((StatusCode::CREATED, Json(reservation.into())))
 }
 
 pub(crate) async fn list(
@@ -76,7 +77,7 @@ pub(crate) async fn give_up(
     Path(ReservationPath { reservation_id }): Path<ReservationPath>,
 ) -> Result<StatusCode, ApiError> {
     let given_up = service.office.give_up(user, reservation_id, service.now());
-    service.then_keep(user, given_up).await?;
+    service.then_keep(user, given_up, |()| None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
