@@ -59,12 +59,13 @@ local function read()
   end
 end
 
--- Says whether all who were placed are in line now, which they are unless somebody is among them twice.
+-- Says whether all who were placed are in line now, which they are unless somebody has a place already or is among
+-- them twice.
 local function write()
   if #placed > 0 then
     local places, ordinals = {}, texts(written + 1, R.issued)
     for i = 1, #placed do places[2 * i - 1], places[2 * i] = ordinals[i], placed[i] end
-    if call('ZADD', PLACES, unpack(places)) < #placed then return false end
+    if call('ZADD', PLACES, 'NX', unpack(places)) < #placed then return false end
     -- And so are the bits that say that their holders are there.
     local marks = {}
     for from = written + 1, R.issued, 32 do
@@ -135,19 +136,19 @@ local function join(visitor, key, body)
   return 'new', place
 end
 
--- What is usual: there are no keys, nobody has a place yet, and there is room for all. Says whether it was so.
+-- What is usual: there are no keys, nobody has a place yet, and there is room for all. Says whether it was so, which
+-- shows when they are written.
 local function take_in_all()
-  if #asked > 0 or next(held) or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
+  if #asked > 0 or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
   placed = { unpack(ARGV, FIRST, FIRST + count - 1) }
   R.issued = issued_before + count
   only_newcomers = write()
   if only_newcomers then return true end
-  call('ZREM', PLACES, unpack(placed))
+  call('ZREMRANGEBYSCORE', PLACES, '(' .. text(issued_before), '+inf')
   placed, R.issued = {}, issued_before
   return false
 end
 
-read()
 if #asked > 0 then
   if call('HLEN', keys_key(0)) >= KEYS_MAX then turn_keys() end
   local current, previous = call('HMGET', keys_key(0), unpack(asked)), call('HMGET', keys_key(1), unpack(asked))
@@ -156,6 +157,7 @@ end
 
 local what, ordinals = {}, {}
 if not take_in_all() then
+  read()
   for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
   write()
 end
