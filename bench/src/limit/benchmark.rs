@@ -48,10 +48,10 @@ impl Asked {
         }
     }
 
-    /// How many a second are answered, of so many.
-    pub(super) fn ask(&self, question: Question, requests: u64) -> Result<f64> {
+    /// How many a second are answered, of so many, in one repetition of several.
+    pub(super) fn ask(&self, question: Question, requests: u64, round: usize) -> Result<f64> {
         let before = self.places()?;
-        let output = self.command(question, requests).output()?;
+        let output = self.command(question, requests, round).output()?;
         let text = String::from_utf8(output.stdout)?;
         if !output.status.success() || text.to_lowercase().contains("error") {
             let errors = String::from_utf8_lossy(&output.stderr);
@@ -64,13 +64,14 @@ impl Asked {
         per_second(&text)
     }
 
-    fn command(&self, question: Question, requests: u64) -> Command {
+    fn command(&self, question: Question, requests: u64, round: usize) -> Command {
         let numbers = match question {
             Question::Rank => self.waiting.to_string(),
             Question::Add | Question::Join => NUMBERS.to_string(),
         };
         let waiting = format!("bench-waiting-0000000000{NUMBER}");
-        let joining = format!("bench-joining-0000000000{NUMBER}");
+        // It may draw the same numbers as in another repetition: its seed is made of the second and its process id.
+        let joining = format!("bench-joining-{round:010}{NUMBER}");
         let mut command = Command::new("redis-benchmark");
         command
             .args(["-p", &self.redis.port().to_string(), "--csv"])

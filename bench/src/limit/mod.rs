@@ -54,7 +54,7 @@ pub(crate) fn run(size: Size) -> Result<Limit> {
     progress::step(&format!("{} wait on both sides", size.waiting));
     let asked = Asked::new(plain, size.waiting);
     let rounds: Vec<_> = (0..size.rounds)
-        .map(|_| round(&asked, &joins, size.seconds))
+        .map(|number| round(&asked, &joins, size.seconds, number))
         .collect::<Result<_>>()?;
     let of = |pick: fn(&[f64; 4]) -> f64| rounds.iter().map(pick).collect::<Samples>();
     Ok(Limit {
@@ -68,16 +68,16 @@ pub(crate) fn run(size: Size) -> Result<Limit> {
 }
 
 /// All in turn: `ZRANK`, `ZADD`, the script, the store.
-fn round(asked: &Asked, joins: &Joins, seconds: f64) -> Result<[f64; 4]> {
+fn round(asked: &Asked, joins: &Joins, seconds: f64, number: usize) -> Result<[f64; 4]> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a number of commands"
     )]
     let commands = (seconds * COMMANDS_PER_SECOND) as u64;
-    let rank = asked.ask(Question::Rank, 3 * commands)?;
-    let add = asked.ask(Question::Add, 2 * commands)?;
-    let script = asked.ask(Question::Join, commands)?;
+    let rank = asked.ask(Question::Rank, 3 * commands, number)?;
+    let add = asked.ask(Question::Add, 2 * commands, number)?;
+    let script = asked.ask(Question::Join, commands, number)?;
     let store = joins.run(Duration::from_secs_f64(seconds))?.per_second;
     progress::step(&format!(
         "ZRANK {}/s, ZADD {}/s, script {}/s, store {}/s",
