@@ -33,7 +33,7 @@ mod pages;
 pub use concerts::{ConcertDate, ConcertDraft, DEMO_SEATS, Seat, SeatDraft, SeatState};
 pub use database::Database;
 pub use error::{Error, Refusal};
-pub use holds::{Business, PassHeld, Reservation, ReservationState, Swept};
+pub use holds::{Business, Held, PassHeld, Reservation, ReservationState, Swept};
 pub use ids::{ConcertId, DateId, OutboxId, PaymentId, ReservationId, SeatId, UserId};
 pub use keys::IdempotencyKey;
 pub use ledger::{Books, Charged};

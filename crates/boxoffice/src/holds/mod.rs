@@ -14,7 +14,7 @@ use sqlx::{query, query_as, query_scalar};
 
 pub use business::Business;
 pub use list::{Reservation, ReservationState};
-pub(crate) use reserve::Held;
+pub use reserve::Held;
 pub use sweep::Swept;
 
 use crate::{

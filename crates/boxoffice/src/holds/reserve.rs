@@ -11,11 +11,12 @@ use crate::{
 };
 
 /// A seat that is held, and what its holder has left to do inside.
-#[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) reservation: Reservation,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The hold on the seat.
+    pub reservation: Reservation,
     /// None if it was reserved without a pass.
-    pub(crate) business: Option<Business>,
+    pub business: Option<Business>,
 }
 
 impl BoxOffice {
@@ -36,7 +37,7 @@ impl BoxOffice {
     }
 
     /// As [`BoxOffice::reserve`], and says what the user has left to do inside, which is not worth another question.
-    pub(crate) async fn hold(
+    pub async fn hold(
         &self,
         user: UserId,
         seat: SeatId,

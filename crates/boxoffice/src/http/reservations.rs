@@ -11,7 +11,7 @@ use super::{
     error::ApiError,
     guard::{Buyer, Login, Owner},
 };
-use crate::{Reservation, ReservationId, SeatId, holds::Held};
+use crate::{Held, Reservation, ReservationId, SeatId};
 
 /// A hold or a booking.
 #[derive(Debug, Serialize, ToSchema)]

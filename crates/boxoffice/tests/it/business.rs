@@ -9,6 +9,7 @@ use crate::given::{Given, NOW, PRICE, pass};
 on_both![
     business_lasts_until_the_last_hold_ends,
     live_holds_follow_the_newest_pass,
+    a_hold_says_what_business_there_is,
     who_reserved_without_a_pass_has_no_business,
     what_is_left_to_sell_is_not_paid_and_still_to_come,
 ];
@@ -63,6 +64,27 @@ async fn live_holds_follow_the_newest_pass(given: &Given) {
     assert_eq!(office.business(user, NOW).await.unwrap(), Some(expected));
     let paid = office.pay(user, old.id, None, NOW).await.unwrap();
     assert_eq!(paid.finish.unwrap().pass, pass(12));
+}
+
+async fn a_hold_says_what_business_there_is(given: &Given) {
+    let (user, seats) = (given.user().await, given.seats(3).await);
+    let office = &given.office;
+    // The clock goes back once, and one seat is asked for twice.
+    let steps = [
+        (seats[0], pass(7), NOW + MINUTE),
+        (seats[1], pass(7), NOW),
+        (seats[1], pass(9), NOW + MINUTE),
+        (seats[2], pass(12), NOW + MINUTE * 2),
+    ];
+    for (seat, pass, now) in steps {
+        let held = office.hold(user, seat, Some(&pass), now).await.unwrap();
+        assert_eq!(held.business, office.business(user, now).await.unwrap());
+        assert_eq!(held.business.unwrap().pass, pass);
+    }
+    let other = given.user().await;
+    let seat = given.seat().await;
+    let held = office.hold(other, seat, None, NOW).await.unwrap();
+    assert_eq!(held.business, None);
 }
 
 async fn who_reserved_without_a_pass_has_no_business(given: &Given) {
