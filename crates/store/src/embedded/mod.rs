@@ -9,6 +9,7 @@ mod book;
 mod carry;
 mod commit;
 mod disk;
+mod inbox;
 mod journal;
 mod keeper;
 mod load;
@@ -23,7 +24,7 @@ use std::{
     fs::{File, TryLockError},
     io::{Read, Seek, Write},
     path::Path,
-    sync::{Arc, mpsc},
+    sync::Arc,
     thread::JoinHandle,
     time::Duration,
 };
@@ -40,14 +41,13 @@ use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreErr
 use book::BookError;
 use carry::{Arrival, Deed};
 use disk::{BOOK, DiskError, Files, JOURNAL};
+use inbox::{Inbox, Taker, Unheard};
 use journal::JournalError;
 #[cfg(feature = "measure")]
 pub use measure::Turning;
 use rooms::{Handle, Rooms};
 use writer::{Answer, Op, Writer};
 
-/// Requests that may wait for the writer; beyond this they are refused at once.
-const QUEUE_MAX: usize = 65_536;
 const LOCK: &str = "lock";
 
 /// Why a data directory could not be opened, worded for the operator.
@@ -97,7 +97,7 @@ pub enum OpenError {
 #[derive(Debug)]
 pub struct EmbeddedStore {
     rooms: Arc<Rooms>,
-    queue: mpsc::SyncSender<Op>,
+    inbox: Arc<Inbox>,
     writer: std::sync::Mutex<Option<JoinHandle<()>>>,
     clock: Arc<dyn Clock>,
     /// Held for as long as the store lives.
@@ -124,13 +124,13 @@ impl EmbeddedStore {
             .map_err(|error| damaged(&error, directory))?;
         let rooms = Arc::new(Rooms::of(saved, &*clock));
         let disk = files.start(Arc::clone(&rooms)).map_err(unusable)?;
-        let (queue, requests) = mpsc::sync_channel(QUEUE_MAX);
+        let inbox = Arc::new(Inbox::default());
         let writer = Writer::new(
             disk,
             Arc::clone(&rooms),
             Arc::clone(&clock),
             bounds,
-            requests,
+            Taker::of(&inbox),
         );
         let thread = std::thread::Builder::new()
             .name("rooms".into())
@@ -138,7 +138,7 @@ impl EmbeddedStore {
             .map_err(unusable)?;
         Ok(Self {
             rooms,
-            queue,
+            inbox,
             writer: Some(thread).into(),
             clock,
             _lock: lock,
@@ -163,13 +163,11 @@ impl EmbeddedStore {
         op: impl FnOnce(oneshot::Sender<Answer<T>>) -> Op,
     ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
-        self.queue
-            .try_send(op(sender))
-            .map_err(|error| match error {
-                mpsc::TrySendError::Full(_) => StoreError::Overloaded,
-                mpsc::TrySendError::Disconnected(_) => {
-                    StoreError::Unavailable("it is closed".into())
-                }
+        self.inbox
+            .put(op(sender))
+            .map_err(|unheard| match unheard {
+                Unheard::Full => StoreError::Overloaded,
+                Unheard::Closed => StoreError::Unavailable("it is closed".into()),
             })?;
         answer
             .await
@@ -406,7 +404,8 @@ impl Drop for EmbeddedStore {
     /// The lock on the directory must not go before the writer is done with the file.
     fn drop(&mut self) {
         let (sender, _) = oneshot::channel();
-        self.queue.send(Op::Close { answer: sender }).ok();
+        // Whoever has closed the store before has closed the inbox too.
+        self.inbox.put(Op::Close { answer: sender }).ok();
         let thread = self.writer.lock().ok().and_then(|mut writer| writer.take());
         if let Some(thread) = thread {
             thread.join().ok();

@@ -1,13 +1,6 @@
 //! The one thread that changes rooms and writes them down.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        mpsc::{Receiver, RecvTimeoutError},
-    },
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use ropeline_core::{
     Bounds, Command, Holder, Joined, Joiner, Policy, Reply, Room, RoomId, ServerId, Standing,
@@ -19,6 +12,7 @@ use super::{
     carry::{self, Deed},
     commit::{apply, collect, look_round, publish},
     disk::{Disk, DiskError},
+    inbox::Taker,
     keeper::Failed,
     rooms::{Handle, Rooms},
     rows::{Batch, RoomNumber},
@@ -98,7 +92,7 @@ pub(super) struct Writer {
     rooms: Arc<Rooms>,
     clock: Arc<dyn Clock>,
     bounds: Bounds,
-    requests: Receiver<Op>,
+    requests: Taker,
     /// Joins that wait until every node has merged what it knows.
     held: Vec<Op>,
     next_number: RoomNumber,
@@ -112,7 +106,7 @@ impl Writer {
         rooms: Arc<Rooms>,
         clock: Arc<dyn Clock>,
         bounds: Bounds,
-        requests: Receiver<Op>,
+        requests: Taker,
     ) -> Self {
         let next_number = rooms
             .all()
@@ -133,7 +127,7 @@ impl Writer {
         }
     }
 
-    /// Works until told to close, or until nobody can ask any more.
+    /// Works until told to close.
     pub(super) fn run(mut self) {
         // Should this thread panic, nobody would answer any more; that must not look healthy.
         let _stopped = Stopped {
@@ -142,7 +136,7 @@ impl Writer {
         };
         let mut closing = None;
         while closing.is_none() {
-            let Some(ops) = self.wait() else { break };
+            let ops = self.wait();
             let mut requests = Vec::with_capacity(ops.len());
             for op in ops {
                 match op {
@@ -164,16 +158,11 @@ impl Writer {
 
     /// Waits for requests, or for something to be due; takes whatever has queued up. Waiting for more would make larger
     /// batches and lose as much time as they save.
-    fn wait(&mut self) -> Option<Vec<Op>> {
+    fn wait(&mut self) -> Vec<Op> {
         let mut ops = std::mem::take(&mut self.held);
-        match self.requests.recv_timeout(self.time_to_next_due()) {
-            Ok(op) => ops.push(op),
-            Err(RecvTimeoutError::Timeout) => return Some(ops),
-            Err(RecvTimeoutError::Disconnected) => return None,
-        }
-        let left = BATCH_MAX.saturating_sub(ops.len());
-        ops.extend(self.requests.try_iter().take(left));
-        Some(ops)
+        let left = BATCH_MAX.saturating_sub(ops.len()).max(1);
+        self.requests.take(&mut ops, left, self.time_to_next_due());
+        ops
     }
 
     fn time_to_next_due(&self) -> Duration {
