@@ -218,13 +218,7 @@ fn a_room_whose_move_was_interrupted_goes_on_where_it_was() {
     let node = site.start();
     let tokens = three(&node);
     // As a move leaves it that was killed.
-    let frozen = redis.cli(&[
-        "HSET",
-        "rl:{main}:room",
-        "frozen",
-        "leaving embedded:/srv/data",
-    ]);
-    assert_eq!(frozen, "1");
+    redis.set_room_field("frozen", Some("leaving embedded:/srv/data"));
     assert_eq!(node.client().send(&join("eve")).status, 503);
     let line = format!("move --thaw --from {}", redis.url());
     let said = moved(elsewhere.ropeline(&line));

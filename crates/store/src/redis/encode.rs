@@ -192,6 +192,11 @@ impl Caller<'_> {
         self.knowing(&script::LOOK, None, known).reading()
     }
 
+    /// The room as it is kept.
+    pub(super) fn read(&self) -> Call {
+        self.call(&script::READ).reading()
+    }
+
     pub(super) fn find(&self, visitor: &str) -> Call {
         self.call(&script::FIND).with(visitor).reading()
     }

@@ -1,4 +1,4 @@
-//! A room's hash.
+//! A room as the scripts keep it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,17 +9,13 @@ use ropeline_core::{
 
 use super::wire::{Read, Unreadable, Values, millis, state_word};
 
-/// The fields of a room's hash.
+/// The fields of a room.
 #[derive(Debug)]
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
     pub(super) fn of(fields: Vec<(String, String)>) -> Self {
         Self(fields)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -48,6 +44,7 @@ impl Fields {
         self.number(name).map(Duration::from_millis)
     }
 
+    /// The header, where room time is `now` at the node's `clock`.
     pub(super) fn header(&self, now: Timestamp, clock: Timestamp) -> Read<Header> {
         let round = |number, started| {
             Ok(Round {
@@ -176,7 +173,7 @@ pub(super) fn amend_numbers(header: &mut Header, news: &mut Values) -> Read<()> 
     Ok(())
 }
 
-/// The hash of a room that comes from another store, but for what its new server says of itself.
+/// The fields of a room that comes from another store, but for what its new server says of itself.
 pub(super) fn fields_of(header: &Header, inside_since: u64) -> Vec<(&'static str, String)> {
     let (tick, presence, keys) = (header.tick, header.presence, header.keys);
     let numbers = [

@@ -140,7 +140,7 @@ impl Looked {
     pub(super) fn read(answer: Answer, known: Option<&View>, clock: Timestamp) -> Read<Self> {
         let (as_of, mut rest) = (answer.now, answer.rest);
         let run_id = rest.text()?;
-        let header = rest.header(as_of, clock)?;
+        let header = rest.fields()?.header(as_of, clock)?;
         let (inside, aside, door) = (rest.number()?, rest.number()?, rest.number()?);
         let next_due = rest.maybe_number()?.map(Timestamp);
         let how = rest.text()?;

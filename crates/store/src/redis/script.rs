@@ -54,7 +54,8 @@ scripts! {
     CREATE = "server" "settling" "whole" "create";
     MERGE = "server" "settling" "places" "whole" "merge";
     RESTORE = "server" "settling" "whole" "restore";
-    LOOK = "server" "look";
+    LOOK = "server" "fields" "look";
+    READ = "fields" "read";
     FIND = "places" "find";
     FREEZE = "freeze";
     ADOPT = "server" "adopt";

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use redis::{Cmd, Value};
 use ropeline_core::{
-    Counters, Departure, Ending, Header, Holder, ImportRow, Imported, JoinKey, Joined, Live,
-    Ordinal, Pass, Policy, RoomState, Standing, Timestamp, Was,
+    Counters, Departure, Ending, Holder, ImportRow, Imported, JoinKey, Joined, Live, Ordinal, Pass,
+    Policy, RoomState, Standing, Timestamp, Was,
 };
 use thiserror::Error;
 
@@ -216,14 +216,14 @@ impl Values {
             .map_err(|_| Unreadable("ordinals"))
     }
 
-    /// A room's hash, where room time is `now` at the node's `clock`.
-    pub(super) fn header(&mut self, now: Timestamp, clock: Timestamp) -> Read<Header> {
+    /// A room, each field followed by its value.
+    pub(super) fn fields(&mut self) -> Read<Fields> {
         let mut flat = self.list()?;
         let mut fields = Vec::new();
         while !flat.is_empty() {
             fields.push((flat.text()?, flat.text()?));
         }
-        Fields::of(fields).header(now, clock)
+        Ok(Fields::of(fields))
     }
 }
 

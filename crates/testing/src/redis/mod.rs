@@ -44,6 +44,14 @@ impl Persistence {
     }
 }
 
+/// A script that changes a field of a room.
+///
+/// KEYS 1 the room; ARGV 1 the field, 2 its value, without which it is absent.
+pub const SET_ROOM_FIELD: &str = "\
+    local room = cmsgpack.unpack(redis.call('GET', KEYS[1]))\n\
+    room[ARGV[1]] = ARGV[2]\n\
+    return redis.call('SET', KEYS[1], cmsgpack.pack(room))";
+
 /// A Redis server on a port and in a directory of its own, stopped when dropped.
 #[derive(Debug)]
 pub struct TestRedis {
@@ -107,6 +115,19 @@ impl TestRedis {
     /// What `redis-cli` prints for a command.
     pub fn cli(&self, command: &[&str]) -> String {
         self.process.cli(command)
+    }
+
+    /// A field of the room `main` as the scripts keep it; empty if it is absent.
+    pub fn room_field(&self, field: &str) -> String {
+        let read = "return cmsgpack.unpack(redis.call('GET', KEYS[1]))[ARGV[1]]";
+        self.cli(&["EVAL", read, "1", "rl:{main}:room", field])
+    }
+
+    /// Changes a field of the room `main`; without a value it is absent then.
+    pub fn set_room_field(&self, field: &str, value: Option<&str>) {
+        let mut command = vec!["EVAL", SET_ROOM_FIELD, "1", "rl:{main}:room", field];
+        command.extend(value);
+        assert_eq!(self.cli(&command), "OK");
     }
 
     /// Kills it as a crash would.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use redis::{Cmd, FromRedisValue};
 use ropeline_core::{
-    Bits, Header, JoinKey, Live, Ordinal, Pass, RoomId, Saved, SavedPlace, Timestamp, Visitor,
+    Bits, Header, JoinKey, Live, Ordinal, Pass, Saved, SavedPlace, Timestamp, Visitor,
 };
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
         keys::RoomKeys,
         room::RoomNode,
         transit::{Failed, Transit},
-        wire::Unreadable,
+        wire::{Status, Unreadable},
     },
     PAGE, PAGE_BYTES,
 };
@@ -23,7 +23,7 @@ use crate::StoreError;
 pub(super) struct Pages<'a> {
     transit: &'a Transit,
     keys: &'a RoomKeys,
-    room: &'a RoomId,
+    room: &'a RoomNode,
 }
 
 impl<'a> Pages<'a> {
@@ -31,7 +31,7 @@ impl<'a> Pages<'a> {
         Self {
             transit,
             keys: &room.keys,
-            room: &room.name,
+            room,
         }
     }
 
@@ -45,13 +45,12 @@ impl<'a> Pages<'a> {
     }
 
     pub(super) async fn fields(&self) -> Result<Fields, StoreError> {
-        let mut all = redis::cmd("HGETALL");
-        all.arg(self.keys.part("room"));
-        let fields = Fields::of(self.query(&all).await?);
-        if fields.is_empty() {
-            return Err(StoreError::NoSuchRoom(self.room.clone()));
+        let call = self.transit.caller(self.room).read();
+        let mut answer = Transit::run(&self.transit.writer, &call).await?;
+        if answer.status == Status::Missing {
+            return Err(StoreError::NoSuchRoom(self.room.name.clone()));
         }
-        Ok(fields)
+        Ok(answer.rest.fields().map_err(Failed::from)?)
     }
 
     pub(super) async fn saved(&self) -> Result<Saved, StoreError> {

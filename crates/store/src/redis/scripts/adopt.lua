@@ -4,7 +4,7 @@
 -- ARGV   8 why it is frozen
 --        9 'empty' if it may take the place of a room in which nobody has joined, or of a later one that was deleted;
 --          else ''
---        10 ... fields of the hash and their values
+--        10 ... fields of the room and their values
 -- Returns 1, or 0 if there is a room whose place it must not take
 clock = read_clock()
 read_room()
@@ -30,7 +30,7 @@ arriving.version = math.max(arriving.version, R.version or 0)
 call('UNLINK', unpack(KEYS))
 -- A node that knows the other one would take its later epoch for a reason to start over.
 if R.epoch and R.epoch > arriving.epoch then arriving.replaced = R.epoch end
-R, H = arriving, {}
+R = setmetatable(arriving, ABSENT)
 R.frozen = ARGV[8]
 R.server = this_server()
 R.clock_offset = R.clock_last - clock

@@ -1,6 +1,6 @@
 -- What a node's view needs: the room but for its places, and what ended since a version. Changes nothing.
 --
--- Returns { status, ..., this server's run id, the hash, how many are inside, aside, at the door, when settling has
+-- Returns { status, ..., this server's run id, the room's fields, how many are inside, aside, at the door, when settling has
 --        something to do next or -1, 'log' and what ended since as { gone, done, aside } or 'snapshot' and { bitmap of
 --        the gone, bitmap of the done } or 'same' }
 clock = read_clock()
@@ -21,10 +21,5 @@ end
 local how, what = since_then()
 runs_out = math.min(earliest(ACTIVE), earliest(ASIDE))
 local due = next_due()
-local flat, at = {}, 0
-for field, value in pairs(H) do
-  flat[at + 1], flat[at + 2] = field, value
-  at = at + 2
-end
-return answer('ok', false, run_id(), flat, call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR), due, how,
+return answer('ok', false, run_id(), fields(), call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR), due, how,
   what)

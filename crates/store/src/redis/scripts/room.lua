@@ -21,26 +21,15 @@ local function texts(first, last)
 end
 
 local function read_room()
-  redis.setresp(3)
-  H = call('HGETALL', ROOM).map
-  redis.setresp(2)
+  local packed = call('GET', ROOM)
+  if not packed then return end
+  R = setmetatable(cmsgpack.unpack(packed), ABSENT)
+  head_before, base_before, admitted_before, lost_before = R.head, R.base, R.admitted, R.lost_after
 end
 
+-- Always: a `WAIT` behind a call that wrote nothing would confirm nothing.
 local function save()
-  -- Always something: a `WAIT` behind a call that wrote nothing would confirm nothing.
-  local set, del = { 'clock_last', text(R.clock_last) }, {}
-  for field, value in pairs(R) do
-    local before = H[field]
-    if value == false then
-      if before then del[#del + 1] = field end
-    elseif before ~= value and field ~= 'clock_last' then
-      local at = #set
-      value = text(value)
-      if before ~= value then set[at + 1], set[at + 2] = field, value end
-    end
-  end
-  call('HSET', ROOM, unpack(set))
-  if #del > 0 then call('HDEL', ROOM, unpack(del)) end
+  call('SET', ROOM, cmsgpack.pack(R))
 end
 
 -- Whether the room was last written on another server than runs this script. A restart, a failover and a moved slot
@@ -153,21 +142,18 @@ local function ended_since(version)
   return { join(ended.gone), join(ended.done), join(ended.aside) }, more
 end
 
--- Fields of the hash that change only with a new version.
+-- Fields of the room that change only with a new version.
 local function then_fields()
   return { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
     'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
 end
 
--- Whether this call gave places and did nothing else that a view shows. Whoever is let in, set aside or ends is counted.
+-- Whether this call gave places and did nothing else that a view shows: settling has let nobody in, and ended and set
+-- aside nobody.
 local function is_calm()
-  if not only_newcomers or turned or R.head ~= H.head then return false end
-  local THEN = then_fields()
-  for i = 1, #THEN do
-    local value = rawget(R, THEN[i])
-    if value ~= nil and value ~= (H[THEN[i]] or false) then return false end
-  end
-  return true
+  return only_newcomers and not turned and R.head == head_before and R.base == base_before
+    and R.admitted == admitted_before and R.lost_after == lost_before
+    and #ended_gone + #ended_done + #set_aside == 0
 end
 
 -- What a node needs to show the room as it is now, if it shows an earlier version of it:
@@ -194,9 +180,7 @@ local function news()
   if not ended or more then return {} end
   local THEN = then_fields()
   for i = 1, #THEN do
-    local value = rawget(R, THEN[i])
-    if value == nil then value = H[THEN[i]] end
-    told[at + i] = value or -1
+    told[at + i] = R[THEN[i]] or -1
   end
   at = at + #THEN
   told[at + 1], told[at + 2], told[at + 3] = call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR)

@@ -2,15 +2,15 @@
 -- with `room.lua` and, if it needs them, `server.lua`, `settling.lua`, `places.lua` and `whole.lua`, in this order, and
 -- ends with its own; all but this file are the body of one function.
 --
--- A script is one transition: it reads the room's hash once, changes a copy of it in `R`, and `done` writes
--- back what differs. Nothing here looks at more than `look_max` places, so a large tick is spent by several
+-- A script is one transition: it reads the room once into `R`, changes that, and `done` writes it back. Nothing here looks at more than `look_max` places, so a large tick is spent by several
 -- calls; `more` in the answer asks for the next one.
 --
 -- Redis makes every function of a script anew at each call, which would take longer than most calls do. So a function
 -- that only one other needs is made inside that one; and what nearly all of them share is here, outside of the function
 -- that they are made in, since finding a variable of that one takes the longer the more there are.
 --
--- KEYS   1 room    hash        state, policy, numbers, counters; see `TEXT` for the fields that are not numbers
+-- KEYS   1 room    string      state, policy, numbers, counters, as cmsgpack packs a table: a hash would take far longer
+--                              to become one; see `TEXT` for the fields that are not numbers
 --        2 places  sorted set  visitor -> ordinal, for everybody in line, aside, at the door or inside
 --        3 active  sorted set  ordinal -> when the pass runs out
 --        4 since   hash        ordinal -> when the pass was given
@@ -30,7 +30,7 @@
 --        5 version    that the calling node shows, 6 its epoch, 7 its server; -1, 0 and '' if it shows none
 --        8 ...        the command's own
 -- Returns { status, more, version, head, issued, room time, news, ... the command's own }
---        status 'ok'; or, with nothing changed: 'missing' (no such hash), 'fenced' (written on another server),
+--        status 'ok'; or, with nothing changed: 'missing' (no such room), 'fenced' (written on another server),
 --        'frozen' (being moved; news is followed by why), 'deleted', 'held' (news is followed by milliseconds to
 --        wait), 'again' (a part was done; call again)
 --        news is what the node needs to show the room as it is after this call (see `news`), or {}: then it looks
@@ -43,21 +43,11 @@ local LOOK_MAX = tonumber(ARGV[2])
 -- The stock is a number, but may be larger than a script can count to.
 local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
 
--- The room's hash as it was read; and the room as it is changed, which takes from the hash what is asked for. What is
--- absent is false.
-local H = {}
-local R = setmetatable({}, { __index = function(room, field)
-  local value = H[field]
-  if value == nil then
-    value = false
-  elseif not TEXT[field] then
-    -- Half the work of `tonumber`.
-    value = value + 0
-    H[field] = value
-  end
-  room[field] = value
-  return value
-end })
+-- The room. What is absent is false.
+local ABSENT = { __index = function() return false end }
+local R = setmetatable({}, ABSENT)
+-- What it was when it was read, of what settling may change for those who wait.
+local head_before, base_before, admitted_before, lost_before
 -- Room time, and the clock that it comes from.
 local now, clock
 -- Whether anything has changed that a view shows, whether that is the state, a pause or the policy, and what ended or

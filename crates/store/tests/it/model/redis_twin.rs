@@ -6,7 +6,7 @@ use redis::{Commands, Connection};
 use ropeline_core::{Command, Outcome, Policy, Reply, Room, RoomId, RoomState, ServerId, View};
 use ropeline_store::{RedisOptions, RedisStore, RedisUrl, Store, StoreTime};
 use ropeline_testing::{
-    ManualClock,
+    ManualClock, SET_ROOM_FIELD,
     line::{START, Violation},
 };
 use tokio::runtime::Runtime;
@@ -82,7 +82,13 @@ impl<'a> RedisTwin<'a> {
     /// The room's header says that it was written on another server than this.
     fn become_another_server(&mut self) {
         let key = format!("rl:{{{}}}:room", self.room);
-        let () = self.connection.hset(key, "server", "another").unwrap();
+        let script = redis::Script::new(SET_ROOM_FIELD);
+        let mut call = script.key(key);
+        let () = call
+            .arg("server")
+            .arg("another")
+            .invoke(&mut self.connection)
+            .unwrap();
     }
 
     /// The server is where it was when the dump was taken.

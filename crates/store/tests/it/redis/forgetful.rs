@@ -178,7 +178,9 @@ async fn a_room_that_an_earlier_version_wrote_has_no_stock_until_it_is_told() {
     let store = node(&redis).await;
     let room = line_of_ten(&store).await;
     store.close().await;
-    redis.cli(&["HDEL", "rl:{main}:room", "stock", "stock_version"]);
+    for field in ["stock", "stock_version"] {
+        redis.set_room_field(field, None);
+    }
     let store = node(&redis).await;
     let left = async || {
         store.refresh(&room).await;

@@ -49,7 +49,7 @@ async fn an_operators_word_whose_answer_was_lost_counts_once() {
     let proxy = Proxy::to(redis.port()).await;
     let store = node_at(&proxy.url()).await;
     let room = room_for_one(&store).await;
-    let extra = || redis.cli(&["HGET", "rl:{main}:room", "tick_extra"]);
+    let extra = || redis.room_field("tick_extra");
     proxy.swallow_answers();
     let (admitted, ()) = tokio::join!(store.operate(&room, Operation::Admit(7)), async {
         until("the word reaches Redis", async || extra() == "7").await;

@@ -50,7 +50,7 @@ async fn all_keys_of_a_room_share_its_hash_tag() {
         .filter(|key| !key.starts_with("rl:{main}:") && *key != "rl:rooms")
         .collect();
     assert_eq!(strangers, [""; 0]);
-    assert_eq!(redis.cli(&["HGET", "rl:{main}:room", "issued"]), "2");
+    assert_eq!(redis.room_field("issued"), "2");
     assert_eq!(
         redis.cli(&["ZRANGE", "rl:{main}:places", "0", "-1"]),
         "u:ann\nu:bob"
