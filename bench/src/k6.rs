@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use serde::Deserialize;
@@ -11,12 +12,12 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::{
-    Result,
+    Result, disk,
     goals::{Bound, Goal},
     http::product::{Product, Setup},
     progress,
     report::{self, Chapter, Table},
-    stats::Samples,
+    stats::{Run, Samples},
 };
 
 const SCENARIO: &str = include_str!("../k6/scenario.js");
@@ -24,6 +25,11 @@ const SETTINGS: &str = include_str!("../k6/ropeline.toml");
 
 /// What seed 002 measured.
 const SEED_MEAN_MS: f64 = 7.99;
+
+/// Where files are in memory, and a sync has nothing to wait for.
+const IN_MEMORY: &str = "/dev/shm";
+/// How long the disk is looked at before and after the load test.
+const DISK_LOOK: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
@@ -102,25 +108,44 @@ impl Summary {
     }
 }
 
+/// How one run went, and where its files were.
+struct Tried {
+    what: &'static str,
+    summary: Summary,
+}
+
 pub(crate) fn run(binary: &Path, args: &Args) -> Result<Chapter> {
     progress::phase("k6: the load test of seed 002");
-    let [thinking, restless] =
-        [Think::OneSecond, Think::Never].map(|think| once(binary, args, think));
-    let (thinking, restless) = (thinking?, restless?);
+    let on_disk = std::env::temp_dir();
+    let before = disk::sync_for(DISK_LOOK, &on_disk)?;
+    let try_out = |what, think, beneath: &Path| {
+        let summary = once(binary, args, think, beneath)?;
+        Result::Ok(Tried { what, summary })
+    };
+    let thinking = try_out("with a second between requests", Think::OneSecond, &on_disk)?;
+    let after = disk::sync_for(DISK_LOOK, &on_disk)?;
+    let goals = goals(&thinking.summary);
+    let mut tried = vec![thinking];
+    if Path::new(IN_MEMORY).is_dir() {
+        let what = "the same, all files in memory";
+        tried.push(try_out(what, Think::OneSecond, Path::new(IN_MEMORY))?);
+    }
+    tried.push(try_out("without a pause", Think::Never, &on_disk)?);
     Ok(Chapter {
-        tables: vec![table(args, &thinking, &restless)],
-        goals: goals(&thinking),
+        tables: vec![table(args, &tried), disk_table(&[before, after])],
+        goals,
         ..Chapter::default()
     })
 }
 
-fn once(binary: &Path, args: &Args, think: Think) -> Result<Summary> {
+fn once(binary: &Path, args: &Args, think: Think, beneath: &Path) -> Result<Summary> {
     let runtime = Runtime::new()?;
     let setup = Setup {
         binary: binary.to_owned(),
         store: "embedded".to_owned(),
         settings: SETTINGS.into(),
         service_key: None,
+        beneath: beneath.to_owned(),
     };
     let product = Product::with(setup, &runtime)?;
     let directory = TempDir::new()?;
@@ -159,20 +184,14 @@ fn once(binary: &Path, args: &Args, think: Think) -> Result<Summary> {
     Ok(summary)
 }
 
-fn table(args: &Args, thinking: &Summary, restless: &Summary) -> Table {
-    let total = |what: &str, summary: &Summary| {
+fn table(args: &Args, tried: &[Tried]) -> Table {
+    let seed = ["seed 002", "660", "7.99", "–", "–", "86.06"];
+    let mut rows = vec![seed.map(str::to_owned).to_vec()];
+    for Tried { what, summary } in tried {
         let per_second = f64::from(summary.answers) / f64::from(3 * args.stage_seconds);
-        row(what, &report::rate(per_second), &summary.waits)
-    };
-    let mut rows = vec![
-        ["seed 002", "660", "7.99", "–", "–", "86.06"]
-            .map(str::to_owned)
-            .to_vec(),
-        total("with a second between requests", thinking),
-    ];
-    rows.extend(thinking.requests.rows());
-    rows.push(total("without a pause", restless));
-    rows.extend(restless.requests.rows());
+        rows.push(row(what, &report::rate(per_second), &summary.waits));
+        rows.extend(summary.requests.rows());
+    }
     Table {
         title: "The load test of seed 002, by k6".to_owned(),
         note: format!(
@@ -181,12 +200,35 @@ fn table(args: &Args, thinking: &Summary, restless: &Summary) -> Table {
              2,200 every 10 s that the seed comes to; room, box office and SQLite are one process, and joins, departures and reservations are synced to disk\n\
              before their answers. k6 checks every answer and runs on the same cores, of which without a pause it takes the most. The\n\
              seed's figures are from another machine (M3, 18 GB) and without a database in the way of the reservation: they say what\n\
-             its users were used to.",
+             its users were used to. With all files in memory (`{IN_MEMORY}`) nothing waits for the disk, and everything else is the same.",
             report::count(args.users.into()),
             args.stage_seconds,
         ),
         columns: vec!["run", "requests/s", "mean ms", "p50 ms", "p99 ms", "max ms"],
         rows,
+    }
+}
+
+fn disk_table(looks: &[Run; 2]) -> Table {
+    let row = |(when, run): (&str, &Run)| {
+        let millis = |wait: Duration| report::millis(wait.as_secs_f64() * 1e3);
+        let mut row = vec![when.to_owned(), run.answers.to_string()];
+        row.extend([run.p50, run.p99, run.max].map(millis));
+        row
+    };
+    Table {
+        title: "The disk around the load test".to_owned(),
+        note: format!(
+            "What a program waits that does nothing but write a kilobyte over an older one and sync it, every 3 ms for {} s, with\n\
+             nobody else on the machine. An answer that is synced waits for that much at least.",
+            DISK_LOOK.as_secs(),
+        ),
+        columns: vec!["when", "syncs", "p50 ms", "p99 ms", "max ms"],
+        rows: ["before", "after"]
+            .into_iter()
+            .zip(looks)
+            .map(row)
+            .collect(),
     }
 }
 

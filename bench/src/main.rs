@@ -12,6 +12,7 @@
 
 mod beforehand;
 mod boxoffice;
+mod disk;
 mod engine;
 mod filled;
 mod goals;

@@ -173,6 +173,7 @@ pub(crate) fn empty(binary: &Path, redis: Option<&str>, turns: &Turns<'_>) -> Re
         store: redis.unwrap_or("embedded").to_owned(),
         settings: SETTINGS.into(),
         service_key: Some(SERVICE_KEY),
+        beneath: std::env::temp_dir(),
     };
     Product::with(setup, turns.runtime())
 }

@@ -33,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) settings: Cow<'static, str>,
     /// What its service API is asked with, where that is asked.
     pub(crate) service_key: Option<&'static str>,
+    /// In which directory it has one of its own.
+    pub(crate) beneath: PathBuf,
 }
 
 #[derive(Debug)]
@@ -61,13 +63,14 @@ impl Product {
             store: store.to_owned(),
             settings: format!("{settings}{ROOMS}").into(),
             service_key: None,
+            beneath: std::env::temp_dir(),
         };
         Self::with(setup, runtime)
     }
 
     /// Starts the server on an empty data directory and waits until it takes joins.
     pub(crate) fn with(setup: Setup, runtime: &Runtime) -> Result<Self> {
-        let directory = TempDir::new()?;
+        let directory = TempDir::new_in(&setup.beneath)?;
         fs::write(directory.path().join("ropeline.toml"), &*setup.settings)?;
         let address = free_address()?;
         let child = spawn(&setup, &directory, address)?;
