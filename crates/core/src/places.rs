@@ -19,16 +19,22 @@ const CHUNK: u64 = 4096;
 const SHARDS: usize = 1024;
 /// Low bits of a slot hold the length of the name (at most 130), the rest where it starts.
 const LENGTH_BITS: u32 = 8;
+/// Low bits of an entry of the index hold the ordinal, enough for years of a million joins a second.
+const ORDINAL_BITS: u32 = 44;
 
 /// Every live place of a room.
 #[derive(Clone)]
 pub(crate) struct Places {
     chunks: BTreeMap<u64, Chunk>,
     /// Ordinals, found by the hash of the name that the chunks hold for them.
-    index: Vec<HashTable<Ordinal>>,
+    index: Vec<HashTable<Entry>>,
     hasher: RandomState,
     len: usize,
 }
+
+/// An ordinal and a part of the hash of its name, so that the index grows without looking at names again.
+#[derive(Clone, Copy)]
+struct Entry(u64);
 
 #[derive(Clone)]
 struct Chunk {
@@ -65,8 +71,12 @@ impl Places {
     /// The visitor's place.
     pub(crate) fn ordinal_of(&self, visitor: &str) -> Option<Ordinal> {
         let hash = self.hasher.hash_one(visitor.as_bytes());
-        let same = |ordinal: &Ordinal| self.bytes_at(*ordinal) == Some(visitor.as_bytes());
-        self.index[shard(hash)].find(hash, same).copied()
+        let same = |entry: &Entry| {
+            entry.part_of_hash() == part(hash)
+                && self.bytes_at(entry.ordinal()) == Some(visitor.as_bytes())
+        };
+        let entry = self.index[shard(hash)].find(spread(part(hash)), same);
+        entry.map(|entry| entry.ordinal())
     }
 
     /// Who holds the place.
@@ -98,13 +108,9 @@ impl Places {
             .or_insert_with(Chunk::empty)
             .put(slot, visitor.as_str());
         let hash = self.hasher.hash_one(visitor.as_str().as_bytes());
-        let (chunks, hasher) = (&self.chunks, &self.hasher);
-        let rehash = |ordinal: &Ordinal| {
-            let (chunk, slot) = split(*ordinal);
-            let name = chunks[&chunk].bytes(slot);
-            hasher.hash_one(name.expect("an indexed place is live"))
-        };
-        self.index[shard(hash)].insert_unique(hash, ordinal, rehash);
+        let rehash = |entry: &Entry| spread(entry.part_of_hash());
+        let entry = Entry::of(hash, ordinal);
+        self.index[shard(hash)].insert_unique(rehash(&entry), entry, rehash);
         self.len += 1;
     }
 
@@ -114,7 +120,8 @@ impl Places {
             return false;
         };
         let hash = self.hasher.hash_one(visitor);
-        if let Ok(entry) = self.index[shard(hash)].find_entry(hash, |other| *other == ordinal) {
+        let same = |entry: &Entry| entry.ordinal() == ordinal;
+        if let Ok(entry) = self.index[shard(hash)].find_entry(spread(part(hash)), same) {
             entry.remove();
         }
         let (number, slot) = split(ordinal);
@@ -154,6 +161,21 @@ impl Places {
             let slots = (0..chunk.slots.len()).filter_map(|slot| Some((slot, chunk.name(slot)?)));
             slots.map(move |(slot, name)| (join(*number, slot), name))
         })
+    }
+}
+
+impl Entry {
+    fn of(hash: u64, ordinal: Ordinal) -> Self {
+        assert!(ordinal.0 >> ORDINAL_BITS == 0, "{ordinal} is never given");
+        Self(part(hash) << ORDINAL_BITS | ordinal.0)
+    }
+
+    fn ordinal(self) -> Ordinal {
+        Ordinal(self.0 & ((1 << ORDINAL_BITS) - 1))
+    }
+
+    fn part_of_hash(self) -> u64 {
+        self.0 >> ORDINAL_BITS
     }
 }
 
@@ -231,9 +253,19 @@ fn join(chunk: u64, slot: usize) -> Ordinal {
     Ordinal(chunk * CHUNK + slot as u64)
 }
 
-/// The table itself uses the low and the top bits of the hash, so the shard comes from between.
+/// From other bits than the part that an entry keeps.
 fn shard(hash: u64) -> usize {
     usize::try_from(hash >> 40).expect("24 bits fit") % SHARDS
+}
+
+/// The bits of a hash that an entry has room for.
+fn part(hash: u64) -> u64 {
+    hash & (u64::MAX >> ORDINAL_BITS)
+}
+
+/// The part of a hash where the table looks for it: in the low bits and in the top ones.
+fn spread(part: u64) -> u64 {
+    part | part << ORDINAL_BITS
 }
 
 #[cfg(test)]
