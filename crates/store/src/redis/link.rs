@@ -274,6 +274,9 @@ fn words(error: &RedisError) -> String {
         "NOREPLICAS" => "Redis wants more replicas than it has (min-replicas-to-write)",
         "NOAUTH" | "WRONGPASS" => "Redis refuses the user or password of the store's address",
         "NOPERM" => NO_RIGHT,
+        "WRONGTYPE" => {
+            "the room was written by an earlier version, or its keys by another program: see the CHANGELOG"
+        }
         // What is said of a command in a script has no code of its own.
         _ if error
             .detail()

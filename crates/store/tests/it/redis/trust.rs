@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use ropeline_store::{RedisStore, SystemClock, Unreached};
+use ropeline_core::RoomId;
+use ropeline_store::{RedisStore, Store, SystemClock, Unreached};
 use ropeline_testing::{Persistence, TestRedis};
 
 use super::{join, node, room_for_one};
+use crate::given::policy;
 
 #[tokio::test]
 async fn settings_that_put_the_line_at_risk_are_named() {
@@ -34,6 +36,18 @@ async fn a_user_who_may_not_do_what_is_needed_is_refused_with_a_reason() {
         .unwrap_err();
     assert!(matches!(error, Unreached::Refused(_)), "{error:?}");
     assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn whoever_meets_a_room_of_an_earlier_version_is_told_so() {
+    let redis = TestRedis::start();
+    let store = node(&redis).await;
+    redis.cli(&["HSET", "rl:{main}:room", "version", "7"]);
+    let room = RoomId::main();
+    let created = store.create(&room, Arc::new(policy()), None);
+    let error = created.await.unwrap_err().to_string();
+    assert!(error.contains("written by an earlier version"), "{error}");
+    assert_eq!(redis.cli(&["HGET", "rl:{main}:room", "version"]), "7");
 }
 
 #[tokio::test]
