@@ -19,7 +19,7 @@ const CHUNK: u64 = 4096;
 const SHARDS: usize = 1024;
 /// Low bits of a slot hold the length of the name (at most 130), the rest where it starts.
 const LENGTH_BITS: u32 = 8;
-/// Low bits of an entry of the index hold the ordinal, enough for years of a million joins a second.
+/// Low bits of an entry of the index hold the ordinal, enough for half a year of a million joins a second.
 const ORDINAL_BITS: u32 = 44;
 
 /// Every live place of a room.

@@ -142,12 +142,6 @@ local function ended_since(version)
   return { join(ended.gone), join(ended.done), join(ended.aside) }, more
 end
 
--- Fields of the room that change only with a new version.
-local function then_fields()
-  return { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
-    'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
-end
-
 -- Whether this call gave places and did nothing else that a view shows: settling has let nobody in, and ended and set
 -- aside nobody.
 local function is_calm()
@@ -178,7 +172,8 @@ local function news()
     ended, more = ended_since(known)
   end
   if not ended or more then return {} end
-  local THEN = then_fields()
+  local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
+    'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
   for i = 1, #THEN do
     told[at + i] = R[THEN[i]] or -1
   end

@@ -1,9 +1,10 @@
 -- The rules of a room, as `ropeline-core` has them, in the words of Redis. Every script begins with this file, goes on
--- with `room.lua` and, if it needs them, `server.lua`, `settling.lua`, `places.lua` and `whole.lua`, in this order, and
--- ends with its own; all but this file are the body of one function.
+-- with `room.lua` and, if it needs them, `server.lua`, `fields.lua`, `settling.lua`, `places.lua` and `whole.lua`, in
+-- this order, and ends with its own; all but this file are the body of one function.
 --
--- A script is one transition: it reads the room once into `R`, changes that, and `done` writes it back. Nothing here looks at more than `look_max` places, so a large tick is spent by several
--- calls; `more` in the answer asks for the next one.
+-- A script is one transition: it reads the room once into `R`, changes that, and `done` writes it back. Nothing here
+-- looks at more than `look_max` places, so a large tick is spent by several calls; `more` in the answer asks for the
+-- next one.
 --
 -- Redis makes every function of a script anew at each call, which would take longer than most calls do. So a function
 -- that only one other needs is made inside that one; and what nearly all of them share is here, outside of the function
