@@ -19,7 +19,7 @@ pub(crate) fn cookie_token<'a>(headers: &'a HeaderMap, room: &RoomId) -> Option<
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
+    str::from_utf8(headers.get(name)?.as_bytes()).ok()
 }
 
 /// How the token travels as a cookie.

@@ -7,10 +7,11 @@
 mod claims;
 mod keys;
 
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use base64_simd::{Out, URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
 use ropeline_core::{Claims, FORMAT, LANE_MAIN, Timestamp, Visitor};
 use sha2::Sha256;
+use subtle::ConstantTimeEq;
 use thiserror::Error;
 
 pub use keys::{KeyError, KeyFile};
@@ -20,6 +21,8 @@ pub(crate) use keys::{lock_keys, random, write_secret};
 const TOKEN_BYTES_MAX: usize = 2_048;
 /// Four characters of a token make three bytes, and the last few of them, or fewer, as many as three.
 const CLAIMS_BYTES_MAX: usize = TOKEN_BYTES_MAX / 4 * 3 + 3;
+/// A MAC has 32 bytes.
+const SIGNATURE_CHARS: usize = 43;
 /// Who issues our tokens.
 pub const ISSUER: &str = "ropeline";
 
@@ -55,9 +58,18 @@ impl Key {
     fn new(kid: &str, secret: &[u8]) -> Self {
         let header = format!(r#"{{"alg":"HS256","kid":"{kid}","typ":"rl+jwt"}}"#);
         Self {
-            header: BASE64.encode(header),
+            header: BASE64.encode_to_string(header),
             mac: mac_with(secret),
         }
+    }
+
+    /// The signature segment of a token whose others are these.
+    fn signature(&self, signed: &str) -> [u8; SIGNATURE_CHARS] {
+        let mac = self.mac.clone().chain_update(signed).finalize();
+        let mut signature = [0; SIGNATURE_CHARS];
+        let written = BASE64.encode(&mac.into_bytes(), Out::from_slice(&mut signature));
+        debug_assert_eq!(written.len(), SIGNATURE_CHARS);
+        signature
     }
 }
 
@@ -69,10 +81,10 @@ impl KeyRing {
         let mut token = String::with_capacity(512);
         token.push_str(&key.header);
         token.push('.');
-        BASE64.encode_string(claims, &mut token);
-        let signature = key.mac.clone().chain_update(&token).finalize().into_bytes();
+        BASE64.encode_append(claims, &mut token);
+        let signature = key.signature(&token);
         token.push('.');
-        BASE64.encode_string(signature, &mut token);
+        token.push_str(str::from_utf8(&signature).expect("base64 is ASCII"));
         token
     }
 
@@ -86,20 +98,15 @@ impl KeyRing {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(InvalidToken);
         }
-        let (signed, signature) = token.rsplit_once('.').ok_or(InvalidToken)?;
-        let (header, payload) = signed.split_once('.').ok_or(InvalidToken)?;
-        let key = self
-            .keys
-            .iter()
-            .find(|key| key.header == header)
-            .ok_or(InvalidToken)?;
-        let mut bytes = [0; 33];
-        let length = BASE64
-            .decode_slice(signature, &mut bytes)
-            .map_err(|_| InvalidToken)?;
-        let mac = key.mac.clone().chain_update(signed);
-        mac.verify_slice(&bytes[..length])
-            .map_err(|_| InvalidToken)?;
+        let (signed, signature) = split_signature(token).ok_or(InvalidToken)?;
+        let by_header = |key| Some((key, payload_under(key, signed)?));
+        let signed_by = self.keys.iter().find_map(by_header);
+        let (key, payload) = signed_by.ok_or(InvalidToken)?;
+        // As text, so that there is one way only to write a signature.
+        let genuine = key.signature(signed).ct_eq(signature.as_bytes());
+        if !bool::from(genuine) {
+            return Err(InvalidToken);
+        }
         let claims = claims_of(payload)?;
         let ours = claims.iss == ISSUER && claims.ver == FORMAT && claims.lane == LANE_MAIN;
         if !ours || claims.exp <= now.0 / 1_000 {
@@ -122,12 +129,22 @@ impl KeyRing {
     }
 }
 
+/// What is signed, and the signature.
+fn split_signature(token: &str) -> Option<(&str, &str)> {
+    let end = token.len().checked_sub(SIGNATURE_CHARS + 1)?;
+    let (signed, signature) = token.split_at_checked(end)?;
+    Some((signed, signature.strip_prefix('.')?))
+}
+
+/// The claims segment, if the one before it is the header of this key.
+fn payload_under<'a>(key: &Key, signed: &'a str) -> Option<&'a str> {
+    signed.strip_prefix(&key.header)?.strip_prefix('.')
+}
+
 fn claims_of(payload: &str) -> Result<Claims, InvalidToken> {
     let mut bytes = [0; CLAIMS_BYTES_MAX];
-    let length = BASE64
-        .decode_slice(payload, &mut bytes)
-        .map_err(|_| InvalidToken)?;
-    claims::read(&bytes[..length])
+    let decoded = BASE64.decode(payload.as_bytes(), Out::from_slice(&mut bytes));
+    claims::read(decoded.map_err(|_| InvalidToken)?)
 }
 
 fn mac_with(secret: &[u8]) -> Hmac<Sha256> {

@@ -1,5 +1,6 @@
 //! Tokens made by us, by others, and by nobody.
 
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use ropeline_core::{Ordinal, RoomId};
 use serde_json::{Value, json};
