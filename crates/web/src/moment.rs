@@ -22,13 +22,15 @@ impl Moment {
         let (year, month, day) = date_of(ms / DAY_MS);
         let in_day = ms % DAY_MS;
         let mut text = *b"0000-00-00T00:00:00.000Z";
-        write_decimal(&mut text[..4], year);
-        write_decimal(&mut text[5..7], month);
-        write_decimal(&mut text[8..10], day);
-        write_decimal(&mut text[11..13], in_day / 3_600_000);
-        write_decimal(&mut text[14..16], in_day / 60_000 % 60);
-        write_decimal(&mut text[17..19], in_day / 1_000 % 60);
-        write_decimal(&mut text[20..23], in_day % 1_000);
+        write_pair(&mut text, 0, year / 100);
+        write_pair(&mut text, 2, year % 100);
+        write_pair(&mut text, 5, month);
+        write_pair(&mut text, 8, day);
+        write_pair(&mut text, 11, in_day / 3_600_000);
+        write_pair(&mut text, 14, in_day / 60_000 % 60);
+        write_pair(&mut text, 17, in_day / 1_000 % 60);
+        write_pair(&mut text, 20, in_day % 1_000 / 10);
+        text[22] = b'0' + (ms % 10) as u8;
         text
     }
 }
@@ -51,11 +53,20 @@ fn date_of(day: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, of_month)
 }
 
-fn write_decimal(digits: &mut [u8], mut number: u64) {
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
-        number /= 10;
+/// The numbers below a hundred, two digits each.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
     }
+    pairs
+};
+
+fn write_pair(text: &mut [u8; 24], at: usize, number: u64) {
+    let pair = PAIRS[usize::try_from(number % 100).unwrap_or(0)];
+    text[at..at + 2].copy_from_slice(&pair);
 }
 
 fn as_str(text: &[u8; 24]) -> &str {

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Limits, Observe, Tasks,
     connection::{self, End},
-    service::Service,
+    service::{Service, Shortcut},
 };
 
 /// First and last pause after a failed accept, as when the process is out of file descriptors.
@@ -56,6 +56,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// A router and the limits within which it is served.
 pub struct Server {
     router: Router,
+    shortcut: Option<Box<dyn Shortcut>>,
     limits: Limits,
     origins: Vec<String>,
     observer: Option<Box<dyn Observe>>,
@@ -67,6 +68,7 @@ impl Server {
     pub fn new(router: Router, limits: Limits) -> Self {
         Self {
             router,
+            shortcut: None,
             limits,
             origins: Vec::new(),
             observer: None,
@@ -79,6 +81,13 @@ impl Server {
     #[must_use]
     pub fn origins(mut self, origins: Vec<String>) -> Self {
         self.origins = origins;
+        self
+    }
+
+    /// Asks `shortcut` before the router.
+    #[must_use]
+    pub fn shortcut(mut self, shortcut: impl Shortcut) -> Self {
+        self.shortcut = Some(Box::new(shortcut));
         self
     }
 
@@ -170,6 +179,7 @@ impl Acceptor {
     fn new(server: Server, tasks: Tasks) -> Self {
         let Server {
             router,
+            shortcut,
             limits,
             origins,
             observer,
@@ -178,7 +188,7 @@ impl Acceptor {
         Self {
             http: http(&limits),
             slots: Arc::new(Semaphore::new(limits.connections_max)),
-            service: Arc::new(Service::new(router, limits, origins, observer)),
+            service: Arc::new(Service::new(router, shortcut, limits, origins, observer)),
             open,
             cut: Arc::default(),
             tasks,

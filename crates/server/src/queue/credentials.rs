@@ -1,8 +1,8 @@
 //! The queue token of a request, wherever it travels.
 
 use axum::extract::FromRequestParts;
-use http::{HeaderMap, HeaderName, header::COOKIE, request::Parts};
-use ropeline_core::{Claims, RoomId, Timestamp};
+use http::{HeaderMap, HeaderName, Uri, header::COOKIE, request::Parts};
+use ropeline_core::{Claims, Ending, RoomId, Timestamp};
 use ropeline_gate::header_token;
 use ropeline_store::{Seen, StoreError};
 use ropeline_web::{Problem, Query};
@@ -35,16 +35,17 @@ impl FromRequestParts<App> for Asking {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let room = match parts.uri.query() {
+        Self::of(app, &parts.uri, &parts.headers)
+    }
+}
+
+impl Asking {
+    /// Who asks with this request.
+    pub(crate) fn of(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Self, Problem> {
+        let room = match uri.query() {
             None => None,
-            Some(_) => {
-                Query::<RoomQuery>::from_request_parts(parts, app)
-                    .await?
-                    .0
-                    .room
-            }
+            Some(_) => Query::<RoomQuery>::of(uri)?.0.room,
         };
-        let headers = &parts.headers;
         let token = header_token(headers).or_else(|| {
             let room = room.as_ref().map_or("main", RoomId::as_str);
             app.cookies.find(headers.get_all(COOKIE), room)
@@ -60,9 +61,7 @@ impl FromRequestParts<App> for Asking {
             asked_at: app.now(),
         })
     }
-}
 
-impl Asking {
     /// Who asks for a page of a room: pages have no headers to send, only the cookie.
     pub(crate) fn by_cookie(app: &App, room: RoomId, headers: &HeaderMap) -> Self {
         let token = app.cookies.find(headers.get_all(COOKIE), room.as_str());
@@ -82,20 +81,33 @@ impl Asking {
     /// What a genuine token says, and the picture of its room, at least as new as what the client has
     /// seen; refused if the query names another room, or if the room was made anew since.
     pub(crate) async fn claims(&self, app: &App) -> Result<(Claims, Seen), ApiError> {
+        let (claims, mut seen) = self.signed(app)?;
+        if self.has_seen_newer(&seen) {
+            app.store.refresh(&claims.aud).await;
+            seen = app.seen(&claims.aud)?;
+        }
+        check_epoch(&claims, &seen)?;
+        Ok((claims, seen))
+    }
+
+    /// As [`Asking::claims`], if the picture at hand is new enough.
+    pub(crate) fn claims_at_once(&self, app: &App) -> Result<Option<(Claims, Seen)>, ApiError> {
+        let (claims, seen) = self.signed(app)?;
+        if self.has_seen_newer(&seen) {
+            return Ok(None);
+        }
+        check_epoch(&claims, &seen)?;
+        Ok(Some((claims, seen)))
+    }
+
+    /// What a genuine token says, and the picture of its room as it is at hand.
+    fn signed(&self, app: &App) -> Result<(Claims, Seen), ApiError> {
         let token = self.token.as_deref().ok_or(ApiError::TokenInvalid)?;
         let claims = verified(app, token, self.asked_at)?;
         if self.room.as_ref().is_some_and(|room| *room != claims.aud) {
             return Err(ApiError::TokenInvalid);
         }
-        let room = &claims.aud;
-        let mut seen = app.seen(room)?;
-        if self.has_seen_newer(&seen) {
-            app.store.refresh(room).await;
-            seen = app.seen(room)?;
-        }
-        if seen.view.header.epoch != claims.epoch {
-            return Err(ApiError::TokenEnded(ropeline_core::Ending::Gone));
-        }
+        let seen = app.seen(&claims.aud)?;
         Ok((claims, seen))
     }
 
@@ -121,6 +133,15 @@ impl Asking {
     fn has_seen_newer(&self, seen: &Seen) -> bool {
         let shown = seen.view.header.version;
         self.version.is_some_and(|version| version > shown)
+    }
+}
+
+/// Refuses a token of a room that was made anew since.
+fn check_epoch(claims: &Claims, seen: &Seen) -> Result<(), ApiError> {
+    if seen.view.header.epoch == claims.epoch {
+        Ok(())
+    } else {
+        Err(ApiError::TokenEnded(Ending::Gone))
     }
 }
 

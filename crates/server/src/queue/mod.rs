@@ -19,5 +19,5 @@ pub(crate) use outage::Outage;
 pub(crate) use passes::LastPasses;
 pub(crate) use place::{EtaRange, Place, PlaceView};
 pub(crate) use ropeline_web::bearer;
-pub(crate) use status::status;
+pub(crate) use status::{Polls, status};
 pub(crate) use verify::{Entry, judge, verify};

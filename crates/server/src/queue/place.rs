@@ -7,7 +7,7 @@ use ropeline_core::{
     poll_after,
 };
 use ropeline_store::{Seen, StoreError};
-use ropeline_web::{JsonText, WriteJson, write_object};
+use ropeline_web::{JsonText, Plain, WriteJson, write_object};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -38,12 +38,11 @@ impl Place {
     }
 
     async fn asked(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Self, ApiError> {
+        if let Some(place) = Self::in_line(app, claims, seen) {
+            return Ok(place);
+        }
         let (room, ordinal) = (&claims.aud, claims.ord);
         match seen.view.locate(ordinal) {
-            Located::InLine { ahead, behind } if !may_be_lost(&seen.view, ordinal) => {
-                app.store.mark(room, ordinal);
-                return Ok(Self::InLine { ahead, behind });
-            }
             Located::Ended(ending) => return Err(ApiError::TokenEnded(ending)),
             Located::Unknown => remember_issued(app, claims, &seen.view).await?,
             Located::InLine { .. } | Located::PassedBy => {}
@@ -53,6 +52,18 @@ impl Place {
         let place = Self::standing(standing, &seen.view, ordinal)?;
         place.remember(app, claims, seen);
         Ok(place)
+    }
+
+    /// Where a holder who is in line is, about whom the store need not be asked, and who is thereby heard of.
+    pub(crate) fn in_line(app: &App, claims: &Claims, seen: &Seen) -> Option<Self> {
+        let (view, ordinal) = (&seen.view, claims.ord);
+        match view.locate(ordinal) {
+            Located::InLine { ahead, behind } if !may_be_lost(view, ordinal) => {
+                app.store.mark(&claims.aud, ordinal);
+                Some(Self::InLine { ahead, behind })
+            }
+            _ => None,
+        }
     }
 
     /// Where somebody is about whom the store cannot be asked. In line, the view tells: nobody is admitted
@@ -209,7 +220,7 @@ pub(crate) struct EtaRange {
 }
 
 impl<'a> PlaceView<'a> {
-    /// The view of a place at `now`, the time of day.
+    /// The view of a place at `now`, the time of day. The token must be a genuine one, whose characters need no escaping.
     pub(crate) fn of(
         token: &'a str,
         claims: &'a Claims,
@@ -331,11 +342,11 @@ impl<'a> PlaceView<'a> {
 impl WriteJson for PlaceView<'_> {
     fn write_json(&self, text: &mut Vec<u8>) {
         write_object!(text,
-            "token": self.token,
-            "room": self.room.as_str(),
+            "token": Plain(self.token),
+            "room": Plain(self.room.as_str()),
             "userId": self.user_id,
             "ordinal": self.ordinal.0,
-            "status": self.status,
+            "status": Plain(self.status),
             "position": self.position,
             "ahead": self.ahead,
             "behind": self.behind,
@@ -348,7 +359,7 @@ impl WriteJson for PlaceView<'_> {
             "pollAfterMs": self.poll_after_ms,
             "version": self.version,
             "asOf": self.as_of,
-            "roomState": self.room_state,
+            "roomState": Plain(self.room_state),
             "seatsLeft": self.seats_left,
             "message": self.message,
         );

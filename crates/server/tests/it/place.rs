@@ -1,6 +1,8 @@
 //! A visitor's way through the line, as the API tells it.
 
-use ropeline_testing::http::Ask;
+use std::collections::BTreeSet;
+
+use ropeline_testing::http::{Ask, Reply};
 use serde_json::json;
 
 use crate::app::{STATUS, TOKENS, TestApp, field, token};
@@ -49,6 +51,71 @@ fn who_waits_knows_how_many_are_ahead_and_behind_and_how_long() {
             "roomState": "OPEN", "seatsLeft": null, "message": null,
         })
     );
+}
+
+/// Polls of those in line take a way of their own past the router, which a request that names its origin does not.
+#[test]
+fn every_poll_is_answered_as_the_router_answers_it() {
+    let mut app = TestApp::new();
+    let inside = app.token_of("inside");
+    let waiting = app.token_of("waiting");
+    let gone = app.token_of("gone");
+    app.send(Ask::delete(TOKENS).token(&gone));
+    let last = waiting.len() - 1;
+    let forged = format!(
+        "{}{}",
+        &waiting[..last],
+        if waiting.ends_with('A') { 'E' } else { 'A' }
+    );
+    let cookie = format!("rl_main={waiting}");
+    let asked: [(u16, Ask); 13] = [
+        (200, Ask::get(STATUS).token(&waiting)),
+        (200, Ask::get(STATUS).header("token", &waiting)),
+        (200, Ask::get(STATUS).header("cookie", &cookie)),
+        (
+            200,
+            Ask::get(&format!("{STATUS}?room=main")).header("cookie", &cookie),
+        ),
+        (
+            200,
+            Ask::get(STATUS)
+                .token(&waiting)
+                .header("x-queue-version", "1"),
+        ),
+        (
+            200,
+            Ask::get(STATUS)
+                .token(&waiting)
+                .header("x-queue-version", "1000"),
+        ),
+        (200, Ask::get(STATUS).token(&inside)),
+        (
+            401,
+            Ask::get(&format!("{STATUS}?room=other")).token(&waiting),
+        ),
+        (
+            400,
+            Ask::get(&format!("{STATUS}?room=No%20Room")).token(&waiting),
+        ),
+        (401, Ask::get(STATUS).token(&forged)),
+        (401, Ask::get(STATUS)),
+        (404, Ask::get(STATUS).token(&gone)),
+        (405, Ask::post(STATUS).token(&waiting)),
+    ];
+    for (status, ask) in asked {
+        let label = format!("{ask:?}");
+        let ask = ask.header("x-request-id", "same");
+        let short = app.send(ask.clone());
+        let long = app.send(ask.header("origin", "http://test"));
+        assert_eq!(short.status, status, "{label}");
+        assert_eq!(short.status, long.status, "{label}");
+        assert_eq!(short.json(), long.json(), "{label}");
+        let headers = |reply: &Reply| -> BTreeSet<_> {
+            let kept = reply.headers.iter().filter(|(name, _)| name != "date");
+            kept.cloned().collect()
+        };
+        assert_eq!(headers(&short), headers(&long), "{label}");
+    }
 }
 
 #[test]

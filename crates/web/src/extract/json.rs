@@ -7,10 +7,7 @@ use axum::{
     extract::{FromRequest, Request},
     response::{IntoResponse, Response},
 };
-use http::{
-    HeaderMap, HeaderValue, StatusCode,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
-};
+use http::{HeaderMap, HeaderValue, StatusCode, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::error::Category;
@@ -67,11 +64,9 @@ pub struct JsonText(pub Vec<u8>);
 
 impl IntoResponse for JsonText {
     fn into_response(self) -> Response {
-        let length = self.0.len();
         let mut response = Response::new(Body::from(self.0));
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(CONTENT_LENGTH, length.into());
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
         response
     }
 }

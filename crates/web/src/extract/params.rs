@@ -5,7 +5,7 @@ use axum::extract::{
     path::{ErrorKind, FailedToDeserializePathParams},
     rejection::PathRejection,
 };
-use http::{StatusCode, request::Parts};
+use http::{StatusCode, Uri, request::Parts};
 use serde::de::DeserializeOwned;
 
 use super::{cut, locate};
@@ -19,7 +19,14 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let query = parts.uri.query().unwrap_or_default();
+        Self::of(&parts.uri)
+    }
+}
+
+impl<T: DeserializeOwned> Query<T> {
+    /// The query of an address.
+    pub fn of(uri: &Uri) -> Result<Self, Problem> {
+        let query = uri.query().unwrap_or_default();
         // To know where something is wrong costs more than all the rest, so it is found only once something is.
         match T::deserialize(fields(query)) {
             Ok(value) => Ok(Self(value)),

@@ -22,7 +22,7 @@ pin_project_lite::pin_project! {
     pub(crate) struct Answering {
         #[pin]
         route: Option<RouteFuture<Infallible>>,
-        refusal: Option<Problem>,
+        answer: Option<Response>,
         pub(crate) id: RequestId,
         pub(crate) started: Option<Instant>,
     }
@@ -36,16 +36,17 @@ impl Answering {
     ) -> Self {
         Self {
             route: Some(route),
-            refusal: None,
+            answer: None,
             id,
             started,
         }
     }
 
-    pub(super) fn refused(problem: Problem, id: RequestId, started: Option<Instant>) -> Self {
+    /// Nothing is to be waited for.
+    pub(super) fn at_once(answer: Response, id: RequestId, started: Option<Instant>) -> Self {
         Self {
             route: None,
-            refusal: Some(problem),
+            answer: Some(answer),
             id,
             started,
         }
@@ -55,23 +56,27 @@ impl Answering {
 impl Future for Answering {
     type Output = Response;
 
-    /// A handler that panicked is dropped and never polled again, so nothing sees its broken
-    /// state; what it shares with others is guarded by locks that poison.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let this = self.project();
         let Some(route) = this.route.as_pin_mut() else {
-            let problem = this.refusal.take().unwrap_or_else(Problem::internal);
-            return Poll::Ready(problem.into_response());
+            let answer = this.answer.take();
+            return Poll::Ready(answer.expect("hyper polls no answer again"));
         };
-        match catch_unwind(AssertUnwindSafe(|| route.poll(cx))) {
+        match guard(this.id, || route.poll(cx)) {
             Ok(answer) => answer.map(|Ok(response)| response),
-            Err(panic) => {
-                let message = message_of(&*panic);
-                tracing::error!(request.id = %this.id, panic = message, "a handler panicked");
-                Poll::Ready(Problem::internal().into_response())
-            }
+            Err(failure) => Poll::Ready(failure),
         }
     }
+}
+
+/// What a handler says, or an answer in its place if it panicked. It is never asked again then, so nothing sees its
+/// broken state; what it shares with others is guarded by locks that poison.
+pub(super) fn guard<T>(id: &RequestId, handler: impl FnOnce() -> T) -> Result<T, Response> {
+    catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| {
+        let message = message_of(&*panic);
+        tracing::error!(request.id = %id, panic = message, "a handler panicked");
+        Problem::internal().into_response()
+    })
 }
 
 fn message_of(panic: &(dyn Any + Send)) -> &str {
