@@ -118,7 +118,7 @@ fn the_user_of_the_document_may_do_nothing_else() {
 
 #[test]
 fn every_command_of_the_scripts_is_among_the_rights() {
-    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/src/redis/scripts");
+    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/src/redis/library");
     let document = document();
     let rights = rights(&document);
     let mut commands = 0;

@@ -28,10 +28,10 @@ macro_rules! scripts {
         $(
             pub(super) static $name: LazyLock<Script> = LazyLock::new(|| {
                 Script::new(concat!(
-                    include_str!("scripts/state.lua"),
+                    include_str!("library/state.lua"),
                     "\nreturn (function()\n",
-                    include_str!("scripts/room.lua"),
-                    $("\n", include_str!(concat!("scripts/", $file, ".lua")),)*
+                    include_str!("library/room.lua"),
+                    $("\n", include_str!(concat!("library/", $file, ".lua")),)*
                     "\nend)()\n",
                 ))
             });
