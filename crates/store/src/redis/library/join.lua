@@ -9,48 +9,58 @@
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
 --        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that;
 --        or, if all are new and in line, which is usual: 'all', the first ordinal
-local NOTE, NOTE_TTL_S = KEYS[17], '600'
--- A round of keys that is full ends early.
-local KEYS_MAX = 2000000
 
-local refused = open()
-if refused then return refused end
-if now < R.joins_held_until then
-  local wait = R.joins_held_until - now
-  local more = settle()
-  done(more)
-  return answer('held', more, wait)
-end
+-- A batch's note is kept for ten minutes, and a round of keys that is full ends early.
+local NOTE_TTL_S, KEYS_MAX = '600', 2000000
+-- Where the visitors begin in ARGV.
+local FIRST = 11
 
+-- What belongs to one batch; `start_batch` sets all of it.
+local count
 -- What the first sending of this batch gave out, if its answer was lost on the way: those are new.
-local sent_before, note, first, last = false, '', 0, -1
-if ARGV[9] == 'again' then
-  note = call('GET', NOTE) or ''
-  local noted = { string.match(note, '^(%d+) (%d+) (%d+) ') }
-  sent_before = noted[1] == ARGV[8]
-  if sent_before then first, last = tonumber(noted[2]), tonumber(noted[3]) end
-end
-local issued_before = R.issued
+local sent_before, note, first, last
+local issued_before, claims
 -- No more than these wait; they are counted once it matters.
-local waiting, counted = R.issued - R.head, false
-local claims = {}
-
--- Who has a place, which keys are known, and what is to be written: read and written for all at once.
-local FIRST, count = 11, tonumber(ARGV[10])
-local held, bodies = {}, {}
--- Visitors with new places, which are neighbours, and in this order.
-local placed, keys = {}, {}
+local waiting, counted
+-- The keys that are asked for, and by which visitor each and with which body.
+local asked, key_of, body_of
+-- Who has a place, and which keys are known: read for all at once.
+local held, bodies
+-- Visitors with new places, which are neighbours and in this order, and new keys: written for all at once.
+local placed, keys
 -- New places up to this one are written.
-local written = R.issued
+local written
 
-local asked, key_of, body_of = {}, {}, {}
-for at = FIRST + count, #ARGV, 3 do
-  local i = tonumber(ARGV[at])
-  key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
-  asked[#asked + 1] = ARGV[at + 1]
+local function start_batch()
+  count = tonumber(ARGV[10])
+  sent_before, note, first, last = false, '', 0, -1
+  issued_before, claims = R.issued, {}
+  waiting, counted = R.issued - R.head, false
+  asked, key_of, body_of = {}, {}, {}
+  held, bodies = {}, {}
+  placed, keys = {}, {}
+  written = R.issued
 end
 
-local function read()
+local function read_note()
+  note = call('GET', KEYS[17]) or ''
+  local number, from, to = match(note, '^(%d+) (%d+) (%d+) ')
+  sent_before = number == ARGV[8]
+  if sent_before then first, last = tonumber(from), tonumber(to) end
+end
+
+local function read_keys()
+  for at = FIRST + count, #ARGV, 3 do
+    local i = tonumber(ARGV[at])
+    key_of[i], body_of[i] = ARGV[at + 1], ARGV[at + 2]
+    asked[#asked + 1] = ARGV[at + 1]
+  end
+  if call('HLEN', keys_key(0)) >= KEYS_MAX then turn_keys() end
+  local current, previous = call('HMGET', keys_key(0), unpack(asked)), call('HMGET', keys_key(1), unpack(asked))
+  for i = 1, #asked do bodies[asked[i]] = current[i] or previous[i] or nil end
+end
+
+local function read_places()
   local found = call('ZMSCORE', PLACES, unpack(ARGV, FIRST, FIRST + count - 1))
   held = {}
   for i = 1, count do
@@ -69,7 +79,7 @@ local function write()
     -- And so are the bits that say that their holders are there.
     local marks = {}
     for from = written + 1, R.issued, 32 do
-      local width, at = math.min(32, R.issued - from + 1), #marks
+      local width, at = min(32, R.issued - from + 1), #marks
       marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), text(2 ^ width - 1)
     end
     call('BITFIELD', round_key(0), unpack(marks))
@@ -96,7 +106,7 @@ local function is_full()
     -- Those before in the same batch may not have been let in yet.
     write()
     settle()
-    read()
+    read_places()
     waiting = in_line()
   end
   return waiting >= R.waiting_max
@@ -113,7 +123,7 @@ local function again(place, key, body)
     claims[#claims + 1] = text(place)
     return 'claimed', place
   end
-  if sent_before and string.find(note, ',' .. text(place) .. ',', 1, true) then return 'claimed', place end
+  if sent_before and find_text(note, ',' .. text(place) .. ',', 1, true) then return 'claimed', place end
   return 'already', place
 end
 
@@ -149,40 +159,47 @@ local function take_in_all()
   return false
 end
 
-if #asked > 0 then
-  if call('HLEN', keys_key(0)) >= KEYS_MAX then turn_keys() end
-  local current, previous = call('HMGET', keys_key(0), unpack(asked)), call('HMGET', keys_key(1), unpack(asked))
-  for i = 1, #asked do bodies[asked[i]] = current[i] or previous[i] or nil end
-end
-
-local what, ordinals = {}, {}
-if not take_in_all() then
-  read()
-  for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
-  write()
-end
-if not sent_before and (R.issued > issued_before or #claims > 0) then
-  R.fresh = false
-  note = { ARGV[8], text(issued_before + 1), text(R.issued), ',' .. table.concat(claims, ',') .. ',' }
-  call('SET', NOTE, table.concat(note, ' '), 'EX', NOTE_TTL_S)
-end
-local more = settle()
-if R.issued - issued_before == count and issued_before >= R.head then
-  return done(more, { 'all', issued_before + 1 })
-end
-local results, at, head = {}, 0, R.head
-for i = 1, count do
-  local ordinal = ordinals[i] or issued_before + i
-  results[at + 1], results[at + 2] = what[i] or 'new', ordinal
-  if ordinal > head then
-    results[at + 3] = 'line'
-    at = at + 3
-  elseif ordinal == 0 then
-    results[at + 3] = 'unknown'
-    at = at + 3
-  else
-    results[at + 3], results[at + 4], results[at + 5] = standing(ARGV[FIRST - 1 + i], ordinal)
-    at = #results
+register('join', function()
+  local refused = open()
+  if refused then return refused end
+  if now < R.joins_held_until then
+    local wait = R.joins_held_until - now
+    local more = settle()
+    done(more)
+    return answer('held', more, wait)
   end
-end
-return done(more, results)
+  start_batch()
+  if ARGV[9] == 'again' then read_note() end
+  if #ARGV >= FIRST + count then read_keys() end
+  local what, ordinals = {}, {}
+  if not take_in_all() then
+    read_places()
+    for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
+    write()
+  end
+  if not sent_before and (R.issued > issued_before or #claims > 0) then
+    R.fresh = false
+    local given = { ARGV[8], text(issued_before + 1), text(R.issued), ',' .. concat(claims, ',') .. ',' }
+    call('SET', KEYS[17], concat(given, ' '), 'EX', NOTE_TTL_S)
+  end
+  local more = settle()
+  if R.issued - issued_before == count and issued_before >= R.head then
+    return done(more, { 'all', issued_before + 1 })
+  end
+  local results, at, head = {}, 0, R.head
+  for i = 1, count do
+    local ordinal = ordinals[i] or issued_before + i
+    results[at + 1], results[at + 2] = what[i] or 'new', ordinal
+    if ordinal > head then
+      results[at + 3] = 'line'
+      at = at + 3
+    elseif ordinal == 0 then
+      results[at + 3] = 'unknown'
+      at = at + 3
+    else
+      results[at + 3], results[at + 4], results[at + 5] = standing(ARGV[FIRST - 1 + i], ordinal)
+      at = #results
+    end
+  end
+  return done(more, results)
+end)

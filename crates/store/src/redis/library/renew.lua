@@ -3,37 +3,6 @@
 -- ARGV   8 ... for each: 'renew' (the gate: a live pass is renewed) or 'ask' (nothing is renewed), visitor, ordinal.
 --          In both, a place aside comes to the door and a lost one is put back.
 -- Returns for each: where it stands after settling, and the times that `live_at` has for that
-local refused = open()
-if refused then return refused end
-
--- Those who are inside, nearly all who come here, are read and renewed at once; settling ends no pass that has not run
--- out. What is known of the others depends on those before them.
-local visitors, ordinals, count = {}, {}, (#ARGV - 7) / 3
-for i = 1, count do visitors[i], ordinals[i] = ARGV[6 + 3 * i], ARGV[7 + 3 * i] end
-local places, passes = call('ZMSCORE', PLACES, unpack(visitors)), call('ZMSCORE', ACTIVE, unpack(ordinals))
-local since = call('HMGET', SINCE, unpack(ordinals))
-local renewed, at, longer, pass_max = {}, 0, now + R.pass_ttl, R.pass_max
-local longer_text = text(longer)
-for i = 1, count do
-  local expires_at = places[i] == ordinals[i] and passes[i] and passes[i] + 0
-  if not expires_at or expires_at <= now then
-    passes[i] = false
-  else
-    since[i] = since[i] or expires_at
-    local until_then, until_text = longer, longer_text
-    if pass_max > 0 and since[i] + pass_max < longer then
-      until_then = since[i] + pass_max
-      until_text = text(until_then)
-    end
-    if ARGV[5 + 3 * i] == 'renew' and until_then > expires_at then
-      renewed[at + 1], renewed[at + 2] = until_text, ordinals[i]
-      at = at + 2
-      expires_at = until_then
-    end
-    passes[i] = expires_at
-  end
-end
-if at > 0 then call('ZADD', ACTIVE, unpack(renewed)) end
 
 -- Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes. If the visitor
 -- has joined again meanwhile, the lower ordinal stays and the other is gone; but whoever is inside stays.
@@ -60,19 +29,52 @@ local function restore(visitor, ordinal)
   end
 end
 
-for i = 1, count do
-  if not passes[i] then restore(visitors[i], tonumber(ordinals[i])) end
-end
-local more = settle()
-local results = {}
-at = 0
-for i = 1, count do
-  if passes[i] then
-    results[at + 1], results[at + 2], results[at + 3] = 'inside', passes[i], since[i]
-    at = at + 3
-  else
-    results[at + 1], results[at + 2], results[at + 3] = standing(visitors[i], tonumber(ordinals[i]))
-    at = #results
+register('renew', function()
+  local refused = open()
+  if refused then return refused end
+
+  -- Those who are inside, nearly all who come here, are read and renewed at once; settling ends no pass that has not run
+  -- out. What is known of the others depends on those before them.
+  local visitors, ordinals, count = {}, {}, (#ARGV - 7) / 3
+  for i = 1, count do visitors[i], ordinals[i] = ARGV[6 + 3 * i], ARGV[7 + 3 * i] end
+  local places, passes = call('ZMSCORE', PLACES, unpack(visitors)), call('ZMSCORE', ACTIVE, unpack(ordinals))
+  local since = call('HMGET', SINCE, unpack(ordinals))
+  local renewed, at, longer, pass_max = {}, 0, now + R.pass_ttl, R.pass_max
+  local longer_text = text(longer)
+  for i = 1, count do
+    local expires_at = places[i] == ordinals[i] and passes[i] and passes[i] + 0
+    if not expires_at or expires_at <= now then
+      passes[i] = false
+    else
+      since[i] = since[i] or expires_at
+      local until_then, until_text = longer, longer_text
+      if pass_max > 0 and since[i] + pass_max < longer then
+        until_then = since[i] + pass_max
+        until_text = text(until_then)
+      end
+      if ARGV[5 + 3 * i] == 'renew' and until_then > expires_at then
+        renewed[at + 1], renewed[at + 2] = until_text, ordinals[i]
+        at = at + 2
+        expires_at = until_then
+      end
+      passes[i] = expires_at
+    end
   end
-end
-return done(more, results)
+  if at > 0 then call('ZADD', ACTIVE, unpack(renewed)) end
+  for i = 1, count do
+    if not passes[i] then restore(visitors[i], tonumber(ordinals[i])) end
+  end
+  local more = settle()
+  local results = {}
+  at = 0
+  for i = 1, count do
+    if passes[i] then
+      results[at + 1], results[at + 2], results[at + 3] = 'inside', passes[i], since[i]
+      at = at + 3
+    else
+      results[at + 1], results[at + 2], results[at + 3] = standing(visitors[i], tonumber(ordinals[i]))
+      at = #results
+    end
+  end
+  return done(more, results)
+end)

@@ -2,14 +2,15 @@
 
 -- A number as Redis takes it. One that Redis itself has to write out costs it several times as much.
 local function text(value)
-  if type(value) == 'number' then return string.format('%d', value) end
+  if type(value) == 'number' then return format('%d', value) end
   return value
 end
 
+local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
+
 -- The numbers from one to another, as `text` has each. Only every tenth is written out.
 local function texts(first, last)
-  local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
-  local list, tens, format = {}, '', string.format
+  local list, tens = {}, ''
   local digit = first % 10
   if first >= 10 then tens = format('%d', (first - digit) / 10) end
   for i = 1, last - first + 1 do
@@ -20,34 +21,42 @@ local function texts(first, last)
   return list
 end
 
+-- A room of which nothing is known.
+local function no_room()
+  return setmetatable({}, ABSENT)
+end
+
 local function read_room()
   local packed = call('GET', ROOM)
-  if not packed then return end
-  R = setmetatable(cmsgpack.unpack(packed), ABSENT)
+  if not packed then
+    R = no_room()
+    return
+  end
+  R = setmetatable(unpack_packed(packed), ABSENT)
   head_before, base_before, admitted_before, lost_before = R.head, R.base, R.admitted, R.lost_after
 end
 
 -- Always: a `WAIT` behind a call that wrote nothing would confirm nothing.
 local function save()
-  call('SET', ROOM, cmsgpack.pack(R))
+  call('SET', ROOM, pack(R))
 end
 
--- Whether the room was last written on another server than runs this script. A restart, a failover and a moved slot
--- all give it another name.
+-- Whether the room was last written on another server than runs this call. A restart, a failover and a moved slot all
+-- give it another name, which begins with the run id.
 local function is_fenced()
-  local writer = string.match(R.server, '^%x+') or R.server
-  return not string.find(call('INFO', 'server'), 'run_id:' .. writer .. '\r', 1, true)
+  local id = run_id()
+  return sub(R.server, 1, #id) ~= id
 end
 
 local function read_clock()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
   local t = call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
+  return t[1] * 1000 + floor(t[2] / 1000)
 end
 
 -- Room time at `clock`: never before the last transition.
 local function room_time()
-  return math.max(clock + R.clock_offset, R.clock_last)
+  return max(clock + R.clock_offset, R.clock_last)
 end
 
 -- Room time for a transition. If the clock went back, the offset grows and room time stands still.
@@ -71,11 +80,12 @@ local function turn_keys()
   call('UNLINK', keys_key(0))
 end
 
+local KEY_ROUND_MS = 600000
+
 -- Rounds end one at a time and only here, so an outage or a jump of the clock makes nobody absent. A key is remembered
 -- for one to two rounds.
 local function turn_rounds()
-  local KEY_ROUND_MS = 600000
-  if R.presence_ttl > 0 and now >= R.round_started + math.floor(R.presence_ttl / 2) then
+  if R.presence_ttl > 0 and now >= R.round_started + floor(R.presence_ttl / 2) then
     R.round = R.round + 1
     R.round_started = now
     call('UNLINK', round_key(0))
@@ -102,26 +112,28 @@ end
 
 -- When the first pass or missed turn of a set runs out.
 local function earliest(key)
-  return tonumber(call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]) or math.huge
+  return tonumber(call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]) or INFINITY
 end
 
 -- When settling has something to do next, or -1.
 local function next_due()
   local due = runs_out
   local line = R.head < R.issued
-  if R.paused == 0 and (line or call('ZCARD', DOOR) > 0) then due = math.min(due, R.tick_start + R.every) end
+  if R.paused == 0 and (line or call('ZCARD', DOOR) > 0) then due = min(due, R.tick_start + R.every) end
   if line and R.presence_ttl > 0 then
-    due = math.min(due, R.round_started + math.floor(R.presence_ttl / 2))
+    due = min(due, R.round_started + floor(R.presence_ttl / 2))
   end
-  due = math.min(due, R.lost_until or due)
-  return due == math.huge and -1 or due
+  due = min(due, R.lost_until or due)
+  return due == INFINITY and -1 or due
 end
+
+-- Versions that are read from the log at the most.
+local LOG_PAGE = 256
 
 -- What ended or was set aside since a version, as three texts, and whether more than numbers has changed since; nil if
 -- the log does not reach back so far. A stream that was trimmed does not say so itself, so the first id is compared: ids
 -- have no holes.
 local function ended_since(version)
-  local LOG_PAGE = 256
   local behind = R.version - version
   if behind < 0 or behind > LOG_PAGE then return end
   local entries = call('XRANGE', LOG, text(version + 1) .. '-1', '+')
@@ -138,8 +150,7 @@ local function ended_since(version)
       end
     end
   end
-  local join = function(list) return table.concat(list, ' ') end
-  return { join(ended.gone), join(ended.done), join(ended.aside) }, more
+  return { concat(ended.gone, ' '), concat(ended.done, ' '), concat(ended.aside, ' ') }, more
 end
 
 -- Whether this call gave places and did nothing else that a view shows: settling has let nobody in, and ended and set
@@ -150,13 +161,17 @@ local function is_calm()
     and #ended_gone + #ended_done + #set_aside == 0
 end
 
+-- What changes without a new version, and what does not.
+local EVER = { 'tick_start', 'tick_admitted', 'tick_extra', 'round', 'round_started', 'key_round',
+  'key_round_started' }
+local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
+  'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
+
 -- What a node needs to show the room as it is now, if it shows an earlier version of it:
 -- { the fields of EVER, next due }, and if more than `issued` has changed since { ... the fields of THEN, how many are
 -- inside, aside, at the door, what ended since: gone, done, set aside }. A field that is absent is -1. Nothing else
--- changes without `turned`, nor do the fields of THEN without a new version.
+-- changes without `turned`.
 local function news()
-  local EVER = { 'tick_start', 'tick_admitted', 'tick_extra', 'round', 'round_started', 'key_round',
-    'key_round_started' }
   local known = tonumber(ARGV[5])
   if known < 0 or not runs_out or ARGV[7] ~= R.server or tonumber(ARGV[6]) ~= R.epoch then return {} end
   local told, at = {}, #EVER + 1
@@ -167,13 +182,11 @@ local function news()
   if behind > 0 and R.calm_at == R.version and known >= R.calm then return told end
   local ended, more
   if behind == 1 and visible then
-    ended, more = { table.concat(ended_gone, ' '), table.concat(ended_done, ' '), table.concat(set_aside, ' ') }, turned
+    ended, more = { concat(ended_gone, ' '), concat(ended_done, ' '), concat(set_aside, ' ') }, turned
   else
     ended, more = ended_since(known)
   end
   if not ended or more then return {} end
-  local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
-    'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
   for i = 1, #THEN do
     told[at + i] = R[THEN[i]] or -1
   end
@@ -187,24 +200,26 @@ local function answer(status, more, ...)
   return { status, more and 1 or 0, R.version or 0, R.head or 0, R.issued or 0, now or 0, {}, ... }
 end
 
+local function add_field(entry, field, value)
+  local at = #entry
+  entry[at + 1], entry[at + 2] = field, value
+end
+
+-- Views that fall further behind take a snapshot.
+local LOG_MAX = '4096'
+
 -- Writes the room, tells the views, and answers.
 local function done(more, ...)
-  -- Views that fall further behind take a snapshot.
-  local LOG_MAX = '4096'
   if visible then
     -- Versions after `calm` only gave places, if `calm_at` is the last one: a node of another release may have made it.
     local calm = is_calm() and (R.calm_at == R.version and R.calm or R.version)
     R.version = R.version + 1
     R.calm, R.calm_at = calm or R.version, R.version
     local entry = { 'head', text(R.head), 'issued', text(R.issued) }
-    local function add(field, list)
-      entry[#entry + 1] = field
-      entry[#entry + 1] = table.concat(list, ' ')
-    end
-    if #ended_gone > 0 then add('gone', ended_gone) end
-    if #ended_done > 0 then add('done', ended_done) end
-    if #set_aside > 0 then add('aside', set_aside) end
-    if turned then add('turned', { R.state }) end
+    if #ended_gone > 0 then add_field(entry, 'gone', concat(ended_gone, ' ')) end
+    if #ended_done > 0 then add_field(entry, 'done', concat(ended_done, ' ')) end
+    if #set_aside > 0 then add_field(entry, 'aside', concat(set_aside, ' ')) end
+    if turned then add_field(entry, 'turned', R.state) end
     call('XADD', LOG, 'MAXLEN', '~', LOG_MAX, text(R.version) .. '-1', unpack(entry))
   end
   local told = news()

@@ -1,4 +1,6 @@
 -- Nothing but the settling that ends every transition.
-local refused = open()
-if refused then return refused end
-return done(settle())
+register('settle', function()
+  local refused = open()
+  if refused then return refused end
+  return done(settle())
+end, 'allow-oom')

@@ -1,14 +1,10 @@
--- The rules of a room, as `ropeline-core` has them, in the words of Redis. Every script begins with this file, goes on
--- with `room.lua` and, if it needs them, `server.lua`, `fields.lua`, `settling.lua`, `places.lua` and `whole.lua`, in
--- this order, and ends with its own; all but this file are the body of one function.
+-- The rules of a room, as `ropeline-core` has them, in the words of Redis: a library of functions. Redis runs its text
+-- once, when it is loaded: this file, the others in the order that `library.rs` has them in, and last one file for each
+-- kind of transition, which registers the function that is called for it.
 --
--- A script is one transition: it reads the room once into `R`, changes that, and `done` writes it back. Nothing here
+-- A call is one transition: it reads the room once into `R`, changes that, and `done` writes it back. Nothing here
 -- looks at more than `look_max` places, so a large tick is spent by several calls; `more` in the answer asks for the
 -- next one.
---
--- Redis makes every function of a script anew at each call, which would take longer than most calls do. So a function
--- that only one other needs is made inside that one; and what nearly all of them share is here, outside of the function
--- that they are made in, since finding a variable of that one takes the longer the more there are.
 --
 -- KEYS   1 room    string      state, policy, numbers, counters, as cmsgpack packs a table: a hash would take far longer
 --                              to become one; see `TEXT` for the fields that are not numbers
@@ -36,27 +32,70 @@
 --        wait), 'again' (a part was done; call again)
 --        news is what the node needs to show the room as it is after this call (see `news`), or {}: then it looks
 
-local call, ARGV = redis.call, ARGV
-local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local GONE, DONE, LOG, IMPORTED, CLAIMED = KEYS[7], KEYS[8], KEYS[12], KEYS[15], KEYS[16]
-local LOOK_MAX = tonumber(ARGV[2])
+-- While a library is loaded, it sees nothing of Lua but the means to register functions; and later, what is global is
+-- found more slowly than a local variable. So the first call takes them all from here.
+local function globals()
+  return redis.call, tonumber, type, pairs, ipairs, unpack, setmetatable, string.format, string.match, string.sub,
+    string.find, string.byte, table.concat, table.sort, math.floor, math.min, math.max, bit.band, bit.bor, bit.lshift,
+    bit.rshift, cmsgpack.pack, cmsgpack.unpack
+end
+local call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
+  floor, min, max, band, bor, lshift, rshift, pack, unpack_packed
+local INFINITY = 1 / 0
 
--- The stock is a number, but may be larger than a script can count to.
+-- The stock is a number, but may be larger than Lua can count to.
 local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
-
--- The room. What is absent is false.
+-- What a room does not have is false.
 local ABSENT = { __index = function() return false end }
-local R = setmetatable({}, ABSENT)
--- What it was when it was read, of what settling may change for those who wait.
+
+-- What belongs to one call. Variables of a library outlive it, also where it fails half way, so `start_call` sets every
+-- one of them.
+local KEYS, ARGV
+local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, LOG, IMPORTED, CLAIMED
+local LOOK_MAX
+-- The room, once it is read.
+local R
+-- What it was then, of what settling may change for those who wait.
 local head_before, base_before, admitted_before, lost_before
 -- Room time, and the clock that it comes from.
 local now, clock
 -- Whether anything has changed that a view shows, whether that is the state, a pause or the policy, and what ended or
 -- was set aside.
-local visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
+local visible, turned, ended_gone, ended_done, set_aside
 -- Whether places were given: the last one is in line unless `head` has reached it.
-local newcomers = false
+local newcomers
 -- Whether nothing else was done before settling.
-local only_newcomers = false
+local only_newcomers
 -- Once settled: no pass and no missed turn runs out before this.
 local runs_out
+
+local function start_call(keys, args)
+  if not call then
+    call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
+      floor, min, max, band, bor, lshift, rshift, pack, unpack_packed = globals()
+  end
+  KEYS, ARGV = keys, args
+  ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
+  GONE, DONE, LOG, IMPORTED, CLAIMED = keys[7], keys[8], keys[12], keys[15], keys[16]
+  LOOK_MAX = tonumber(args[2])
+  R = nil
+  head_before, base_before, admitted_before, lost_before = nil, nil, nil, nil
+  now, clock = nil, nil
+  visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
+  newcomers, only_newcomers = false, false
+  runs_out = nil
+end
+
+-- Registers a function of the library, which is called by the prefix of this very text and its name. Redis refuses a
+-- call beforehand where it could not write, unless a flag says that it may go on: 'no-writes', that it writes nothing;
+-- 'allow-oom', that it may write where memory is short.
+local function register(name, body, flag)
+  redis.register_function{
+    function_name = PREFIX .. name,
+    callback = function(keys, args)
+      start_call(keys, args)
+      return body()
+    end,
+    flags = { flag },
+  }
+end
