@@ -26,19 +26,37 @@ local function no_room()
   return setmetatable({}, ABSENT)
 end
 
+-- Rooms as they were last written, each with its text: where Redis still has that very text, there is no need to unpack
+-- it. Who reads a room takes its text away, so that nobody else takes it for what is in `rooms_kept` while that is
+-- changed; only `save` gives one back. So a call that fails half way leaves nothing that differs from Redis.
+local texts_kept, rooms_kept, kept_count = {}, {}, 0
+local KEPT_MAX = 256
+
+local function keep(packed)
+  if not rooms_kept[ROOM] then
+    if kept_count == KEPT_MAX then texts_kept, rooms_kept, kept_count = {}, {}, 0 end
+    kept_count = kept_count + 1
+  end
+  texts_kept[ROOM], rooms_kept[ROOM] = packed, R
+end
+
 local function read_room()
   local packed = call('GET', ROOM)
   if not packed then
     R = no_room()
     return
   end
-  R = setmetatable(unpack_packed(packed), ABSENT)
+  local is_kept = texts_kept[ROOM] == packed
+  texts_kept[ROOM] = nil
+  R = is_kept and rooms_kept[ROOM] or setmetatable(unpack_packed(packed), ABSENT)
   head_before, base_before, admitted_before, lost_before = R.head, R.base, R.admitted, R.lost_after
 end
 
 -- Always: a `WAIT` behind a call that wrote nothing would confirm nothing.
 local function save()
-  call('SET', ROOM, pack(R))
+  local packed = pack(R)
+  call('SET', ROOM, packed)
+  keep(packed)
 end
 
 -- Whether the room was last written on another server than runs this call. A restart, a failover and a moved slot all
