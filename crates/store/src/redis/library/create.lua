@@ -10,7 +10,7 @@ register('create', function()
   if not R.version then
     begin(8, clock)
     R.version, R.clock_offset, R.clock_last, R.server = 0, 0, clock, this_server()
-    R.digest = digest
+    R.digest = digest or nil
     R.fresh = 1
     if ARGV[9 + #POLICY] ~= '0' then R.joins_held_until = clock + tonumber(ARGV[9 + #POLICY]) end
     advance_clock()
@@ -23,7 +23,7 @@ register('create', function()
   if R.state ~= 'deleted' then return done(settle(), 0) end
   local epoch = max(now, R.epoch + 1)
   begin(8, now)
-  R.epoch, R.digest = epoch, digest
+  R.epoch, R.digest = epoch, digest or nil
   visible = true
   return done(settle(), 1)
 end)

@@ -10,7 +10,7 @@ register('freeze', function()
   local before = R.frozen or ''
   if ARGV[8] == '' then
     if R.frozen then
-      R.frozen = false
+      R.frozen = nil
       R.clock_offset = R.clock_last - clock
       now = R.clock_last
       -- Those in line have the whole of the current round to be heard of again.

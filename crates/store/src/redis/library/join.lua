@@ -19,27 +19,32 @@ local FIRST = 11
 local count
 -- What the first sending of this batch gave out, if its answer was lost on the way: those are new.
 local sent_before, note, first, last
-local issued_before, claims
+local issued_before
 -- No more than these wait; they are counted once it matters.
 local waiting, counted
--- The keys that are asked for, and by which visitor each and with which body.
-local asked, key_of, body_of
--- Who has a place, and which keys are known: read for all at once.
-local held, bodies
--- Visitors with new places, which are neighbours and in this order, and new keys: written for all at once.
-local placed, keys
 -- New places up to this one are written.
 local written
+-- What is not there where all are taken in at once, which is usual; `start_lists` makes it. The keys that are asked for,
+-- by which visitor each and with which body:
+local asked, key_of, body_of
+-- Who has a place, and which keys are known, read for all at once:
+local held, bodies
+-- Visitors with new places, which are neighbours and in this order, and new keys, written for all at once:
+local placed, keys
+-- Places of an import that were claimed:
+local claims
 
 local function start_batch()
-  count = tonumber(ARGV[10])
+  count = number(ARGV[10])
   sent_before, note, first, last = false, '', 0, -1
-  issued_before, claims = R.issued, {}
+  issued_before = R.issued
   waiting, counted = R.issued - R.head, false
-  asked, key_of, body_of = {}, {}, {}
-  held, bodies = {}, {}
-  placed, keys = {}, {}
   written = R.issued
+  asked, key_of, body_of, held, bodies, placed, keys, claims = nil, nil, nil, nil, nil, nil, nil, nil
+end
+
+local function start_lists()
+  asked, key_of, body_of, held, bodies, placed, keys, claims = {}, {}, {}, {}, {}, {}, {}, {}
 end
 
 local function read_note()
@@ -47,6 +52,10 @@ local function read_note()
   local number, from, to = match(note, '^(%d+) (%d+) (%d+) ')
   sent_before = number == ARGV[8]
   if sent_before then first, last = tonumber(from), tonumber(to) end
+end
+
+local function has_keys()
+  return #ARGV >= FIRST + count
 end
 
 local function read_keys()
@@ -69,25 +78,37 @@ local function read_places()
   end
 end
 
--- Says whether all who were placed are in line now, which they are unless somebody has a place already or is among
--- them twice.
-local function write()
-  if #placed > 0 then
-    local places, ordinals = {}, texts(written + 1, R.issued)
-    for i = 1, #placed do places[2 * i - 1], places[2 * i] = ordinals[i], placed[i] end
-    if call('ZADD', PLACES, 'NX', unpack(places)) < #placed then return false end
-    -- And so are the bits that say that their holders are there.
-    local marks = {}
-    for from = written + 1, R.issued, 32 do
-      local width, at = min(32, R.issued - from + 1), #marks
-      marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), text(2 ^ width - 1)
-    end
-    call('BITFIELD', round_key(0), unpack(marks))
-    newcomers, visible = true, true
+-- Writes down that the holders of the new places are there.
+local function mark_new()
+  if R.issued == written + 1 then
+    call('SETBIT', round_key(0), often(R.issued - R.base), '1')
+    return
   end
-  if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
-  placed, keys, written = {}, {}, R.issued
+  local marks, at = {}, 0
+  for from = written + 1, R.issued, 32 do
+    local width = min(32, R.issued - from + 1)
+    marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), often(2 ^ width - 1)
+    at = at + 4
+  end
+  call('BITFIELD', round_key(0), unpack(marks))
+end
+
+-- Writes the new places, whose visitors begin at `from` of a list. Says whether all of them are in line now, which they
+-- are unless somebody has a place already or is among them twice.
+local function write_places(visitors, from)
+  local places, ordinals = {}, texts(written + 1, R.issued)
+  local last_one = #ordinals
+  for i = 1, last_one do places[2 * i - 1], places[2 * i] = ordinals[i], visitors[from - 1 + i] end
+  if call('ZADD', PLACES, 'NX', unpack(places)) < last_one then return false end
+  mark_new()
+  newcomers, visible, written = true, true, R.issued
   return true
+end
+
+local function write()
+  if #placed > 0 then write_places(placed, 1) end
+  if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
+  placed, keys = {}, {}
 end
 
 local function remember(key, body)
@@ -149,14 +170,32 @@ end
 -- What is usual: there are no keys, nobody has a place yet, and there is room for all. Says whether it was so, which
 -- shows when they are written.
 local function take_in_all()
-  if #asked > 0 or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
-  placed = { unpack(ARGV, FIRST, FIRST + count - 1) }
+  if has_keys() or R.state ~= 'open' or waiting + count > R.waiting_max then return false end
   R.issued = issued_before + count
-  only_newcomers = write()
+  only_newcomers = write_places(ARGV, FIRST)
   if only_newcomers then return true end
   call('ZREMRANGEBYSCORE', PLACES, '(' .. text(issued_before), '+inf')
-  placed, R.issued = {}, issued_before
+  R.issued = issued_before
   return false
+end
+
+-- What became of each, and the ordinal of each.
+local function take_in_each()
+  start_lists()
+  if has_keys() then read_keys() end
+  read_places()
+  local what, ordinals = {}, {}
+  for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
+  write()
+  return what, ordinals
+end
+
+local function write_note()
+  local claimed = claims and concat(claims, ',') or ''
+  if R.issued == issued_before and claimed == '' then return end
+  if R.fresh then R.fresh = nil end
+  local given = ARGV[8] .. ' ' .. often(issued_before + 1) .. ' ' .. often(R.issued) .. ' ,' .. claimed .. ','
+  call('SET', KEYS[17], given, 'EX', NOTE_TTL_S)
 end
 
 register('join', function()
@@ -170,26 +209,17 @@ register('join', function()
   end
   start_batch()
   if ARGV[9] == 'again' then read_note() end
-  if #ARGV >= FIRST + count then read_keys() end
-  local what, ordinals = {}, {}
-  if not take_in_all() then
-    read_places()
-    for i = 1, count do what[i], ordinals[i] = join(ARGV[FIRST - 1 + i], key_of[i], body_of[i]) end
-    write()
-  end
-  if not sent_before and (R.issued > issued_before or #claims > 0) then
-    R.fresh = false
-    local given = { ARGV[8], text(issued_before + 1), text(R.issued), ',' .. concat(claims, ',') .. ',' }
-    call('SET', KEYS[17], concat(given, ' '), 'EX', NOTE_TTL_S)
-  end
+  local what, ordinals
+  if not take_in_all() then what, ordinals = take_in_each() end
+  if not sent_before then write_note() end
   local more = settle()
   if R.issued - issued_before == count and issued_before >= R.head then
     return done(more, { 'all', issued_before + 1 })
   end
   local results, at, head = {}, 0, R.head
   for i = 1, count do
-    local ordinal = ordinals[i] or issued_before + i
-    results[at + 1], results[at + 2] = what[i] or 'new', ordinal
+    local ordinal = ordinals and ordinals[i] or issued_before + i
+    results[at + 1], results[at + 2] = what and what[i] or 'new', ordinal
     if ordinal > head then
       results[at + 3] = 'line'
       at = at + 3

@@ -31,11 +31,11 @@ local function merge(M, first)
     -- The store has gone back to before the room was deleted and created again.
     if not reset() then return false end
     call('UNLINK', GONE, DONE, IMPORTED, CLAIMED)
-    for _, field in ipairs(POLICY) do R[field] = M[field] end
+    for _, field in ipairs(POLICY) do R[field] = M[field] or nil end
     R.epoch, R.state = M.epoch, M.state
     R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
-    R.stock, R.stock_version = false, false
-    R.fresh = false
+    R.stock, R.stock_version = nil, nil
+    R.fresh = nil
   end
   if R.state == 'deleted' or M.state == 'deleted' then
     R.issued = max(R.issued, M.issued)
@@ -51,7 +51,7 @@ local function merge(M, first)
   -- What was told last; of two that were told in the same version, while the nodes were apart, the larger.
   local told = R.stock_version or 0
   if M.stock_version > told or (M.stock_version == told and (tonumber(M.stock) or -1) > (tonumber(R.stock) or -1)) then
-    R.stock, R.stock_version = M.stock, M.stock_version
+    R.stock, R.stock_version = M.stock or nil, M.stock_version
   end
   for _, ordinal in ipairs(M.gone) do end_place(ordinal, 'gone') end
   for _, ordinal in ipairs(M.done) do end_place(ordinal, 'done') end

@@ -26,7 +26,7 @@ local function set_policy(at)
     R.round_started = now
   end
   if not is_policy(at) then visible, turned = true, true end
-  for i, field in ipairs(POLICY) do R[field] = value_at(at + i - 1, field) end
+  for i, field in ipairs(POLICY) do R[field] = value_at(at + i - 1, field) or nil end
 end
 
 local WORDS = {
@@ -55,7 +55,7 @@ local WORDS = {
     local left = value_at(10, 'stock')
     if R.stock == left then return end
     -- The version that this call makes.
-    R.stock, R.stock_version, visible = left, R.version + 1, true
+    R.stock, R.stock_version, visible = left or nil, R.version + 1, true
   end,
   policy = function()
     set_policy(10)

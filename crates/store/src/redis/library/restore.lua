@@ -18,7 +18,7 @@ register('restore', function()
   now = room_time()
   R.epoch, R.state, R.paused = tonumber(ARGV[8]), ARGV[9], tonumber(ARGV[10])
   if ARGV[26] ~= '' then R.digest = ARGV[26] end
-  R.stock, R.stock_version = value_at(27, 'stock'), tonumber(ARGV[28])
+  R.stock, R.stock_version = value_at(27, 'stock') or nil, tonumber(ARGV[28])
   for i, field in ipairs(COUNTERS) do R[field] = tonumber(ARGV[30 + i]) end
   R.version, R.server, R.joins_held_until = tonumber(ARGV[15]), this_server(), now + JOIN_HOLD_MS
   call('UNLINK', PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, KEYS[9], KEYS[10], KEYS[11], LOG, KEYS[13], KEYS[14],

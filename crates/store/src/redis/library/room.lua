@@ -6,13 +6,38 @@ local function text(value)
   return value
 end
 
+-- Numbers that are needed again and again, with their texts: to write one out, or to read one, takes far longer than to
+-- find it.
+local known, known_count = {}, 0
+local KNOWN_MAX = 500
+
+local function know(from, to)
+  if known_count == KNOWN_MAX then known, known_count = {}, 0 end
+  known[from], known_count = to, known_count + 1
+  return to
+end
+
+-- As `text` has a number, for one that comes again.
+local function often(value)
+  local written = known[value]
+  if written then return written end
+  written = format('%d', value)
+  know(written, value)
+  return know(value, written)
+end
+
+-- The number that an argument is, for one that comes again.
+local function number(argument)
+  return known[argument] or know(argument, tonumber(argument))
+end
+
 local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
 
 -- The numbers from one to another, as `text` has each. Only every tenth is written out.
 local function texts(first, last)
   local list, tens = {}, ''
   local digit = first % 10
-  if first >= 10 then tens = format('%d', (first - digit) / 10) end
+  if first >= 10 then tens = often((first - digit) / 10) end
   for i = 1, last - first + 1 do
     list[i] = tens .. DIGITS[digit]
     digit = digit + 1
@@ -137,7 +162,7 @@ end
 local function next_due()
   local due = runs_out
   local line = R.head < R.issued
-  if R.paused == 0 and (line or call('ZCARD', DOOR) > 0) then due = min(due, R.tick_start + R.every) end
+  if R.paused == 0 and (line or not (door_empty or call('ZCARD', DOOR) == 0)) then due = min(due, R.tick_start + R.every) end
   if line and R.presence_ttl > 0 then
     due = min(due, R.round_started + floor(R.presence_ttl / 2))
   end
@@ -190,19 +215,19 @@ local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 
 -- inside, aside, at the door, what ended since: gone, done, set aside }. A field that is absent is -1. Nothing else
 -- changes without `turned`.
 local function news()
-  local known = tonumber(ARGV[5])
-  if known < 0 or not runs_out or ARGV[7] ~= R.server or tonumber(ARGV[6]) ~= R.epoch then return {} end
+  local shown = number(ARGV[5])
+  if shown < 0 or not runs_out or ARGV[7] ~= R.server or number(ARGV[6]) ~= R.epoch then return {} end
   local told, at = {}, #EVER + 1
   for i = 1, #EVER do told[i] = R[EVER[i]] end
   told[at] = next_due()
-  local behind = R.version - known
+  local behind = R.version - shown
   if behind == 0 then return turned and {} or told end
-  if behind > 0 and R.calm_at == R.version and known >= R.calm then return told end
+  if behind > 0 and R.calm_at == R.version and shown >= R.calm then return told end
   local ended, more
   if behind == 1 and visible then
     ended, more = { concat(ended_gone, ' '), concat(ended_done, ' '), concat(set_aside, ' ') }, turned
   else
-    ended, more = ended_since(known)
+    ended, more = ended_since(shown)
   end
   if not ended or more then return {} end
   for i = 1, #THEN do
@@ -218,9 +243,14 @@ local function answer(status, more, ...)
   return { status, more and 1 or 0, R.version or 0, R.head or 0, R.issued or 0, now or 0, {}, ... }
 end
 
-local function add_field(entry, field, value)
-  local at = #entry
-  entry[at + 1], entry[at + 2] = field, value
+-- What the log has of this version besides numbers.
+local function happened()
+  local entry, at = {}, 0
+  if #ended_gone > 0 then entry[at + 1], entry[at + 2], at = 'gone', concat(ended_gone, ' '), at + 2 end
+  if #ended_done > 0 then entry[at + 1], entry[at + 2], at = 'done', concat(ended_done, ' '), at + 2 end
+  if #set_aside > 0 then entry[at + 1], entry[at + 2], at = 'aside', concat(set_aside, ' '), at + 2 end
+  if turned then entry[at + 1], entry[at + 2] = 'turned', R.state end
+  return entry
 end
 
 -- Views that fall further behind take a snapshot.
@@ -233,12 +263,8 @@ local function done(more, ...)
     local calm = is_calm() and (R.calm_at == R.version and R.calm or R.version)
     R.version = R.version + 1
     R.calm, R.calm_at = calm or R.version, R.version
-    local entry = { 'head', text(R.head), 'issued', text(R.issued) }
-    if #ended_gone > 0 then add_field(entry, 'gone', concat(ended_gone, ' ')) end
-    if #ended_done > 0 then add_field(entry, 'done', concat(ended_done, ' ')) end
-    if #set_aside > 0 then add_field(entry, 'aside', concat(set_aside, ' ')) end
-    if turned then add_field(entry, 'turned', R.state) end
-    call('XADD', LOG, 'MAXLEN', '~', LOG_MAX, text(R.version) .. '-1', unpack(entry))
+    local id, head, issued = often(R.version) .. '-1', often(R.head), often(R.issued)
+    call('XADD', LOG, 'MAXLEN', '~', LOG_MAX, id, 'head', head, 'issued', issued, unpack(happened()))
   end
   local told = news()
   save()

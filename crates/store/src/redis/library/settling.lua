@@ -53,8 +53,9 @@ end
 local function sweep()
   runs_out = min(earliest(ACTIVE), earliest(ASIDE))
   if runs_out > now then return true end
-  local looked = expire_due(LOOK_MAX)
-  if looked < LOOK_MAX then miss_due(LOOK_MAX - looked) end
+  local most = number(ARGV[2])
+  local looked = expire_due(most)
+  if looked < most then miss_due(most - looked) end
   runs_out = min(earliest(ACTIVE), earliest(ASIDE))
   return runs_out > now
 end
@@ -191,10 +192,15 @@ end
 
 -- Takes the next ones while budget is left; says whether it stopped for having looked at enough.
 local function admit()
+  -- Where nobody is in line, the door alone says whether there is anybody to let in.
+  if R.head >= (R.lost_after or R.issued) then
+    door_empty = call('ZCARD', DOOR) == 0
+    if door_empty then return false end
+  end
   local left = budget()
   if left == 0 then return false end
   forget_stretch()
-  local looks = LOOK_MAX
+  local looks = number(ARGV[2])
   while looks > 0 and left > 0 do
     local ordinals, at_door, first = next_ones(min(left, looks))
     if #ordinals == 0 then return false end
@@ -244,7 +250,7 @@ end
 
 -- Endings of places far below `head` are forgotten, but never those above a place that is live.
 local function advance_base()
-  local trail, step = tonumber(ARGV[3]), tonumber(ARGV[4])
+  local trail, step = number(ARGV[3]), number(ARGV[4])
   while R.head - R.base >= trail + step do
     local lowest = call('ZRANGE', PLACES, 0, 0, 'WITHSCORES')[2]
     if lowest and tonumber(lowest) <= R.base + step then return end
@@ -254,10 +260,12 @@ end
 
 -- The end of every transition, and the one place where people are let in. Says whether more is to be done.
 local function settle()
+  -- A mark may have brought somebody to the door since the call settled last.
+  door_empty = nil
   local swept = sweep()
   turn_tick()
   if R.lost_after and now >= R.lost_until then
-    R.lost_after, R.lost_until = false, false
+    R.lost_after, R.lost_until = nil, nil
     visible = true
   end
   -- Passes that ran out but are not swept yet would count against the cap.

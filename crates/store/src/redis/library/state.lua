@@ -45,14 +45,14 @@ local INFINITY = 1 / 0
 
 -- The stock is a number, but may be larger than Lua can count to.
 local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
--- What a room does not have is false.
-local ABSENT = { __index = function() return false end }
+-- What a room does not have is false. What is often asked for and seldom there is found without a call.
+local NOTHING = { frozen = false, lost_after = false, lost_until = false, fresh = false }
+local ABSENT = { __index = NOTHING }
 
 -- What belongs to one call. Variables of a library outlive it, also where it fails half way, so `start_call` sets every
 -- one of them.
 local KEYS, ARGV
 local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, LOG, IMPORTED, CLAIMED
-local LOOK_MAX
 -- The room, once it is read.
 local R
 -- What it was then, of what settling may change for those who wait.
@@ -66,24 +66,24 @@ local visible, turned, ended_gone, ended_done, set_aside
 local newcomers
 -- Whether nothing else was done before settling.
 local only_newcomers
--- Once settled: no pass and no missed turn runs out before this.
-local runs_out
+-- Once settled: no pass and no missed turn runs out before this, and whether nobody is at the door, if that was looked at.
+local runs_out, door_empty
 
 local function start_call(keys, args)
   if not call then
     call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
       floor, min, max, band, bor, lshift, rshift, pack, unpack_packed = globals()
+    setmetatable(NOTHING, { __index = function() return false end })
   end
   KEYS, ARGV = keys, args
   ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
   GONE, DONE, LOG, IMPORTED, CLAIMED = keys[7], keys[8], keys[12], keys[15], keys[16]
-  LOOK_MAX = tonumber(args[2])
   R = nil
   head_before, base_before, admitted_before, lost_before = nil, nil, nil, nil
   now, clock = nil, nil
   visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
   newcomers, only_newcomers = false, false
-  runs_out = nil
+  runs_out, door_empty = nil, nil
 end
 
 -- Registers a function of the library, which is called by the prefix of this very text and its name. Redis refuses a
