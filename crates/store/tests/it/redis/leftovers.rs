@@ -188,3 +188,19 @@ async fn a_departure_that_failed_half_way_leaves_nothing_behind() {
 async fn an_operators_word_that_failed_half_way_leaves_nothing_behind() {
     nothing_is_left_by(|_| Command::Pause).await;
 }
+
+#[tokio::test]
+async fn what_a_call_that_failed_half_way_made_of_the_room_is_forgotten() {
+    let given = Given::new().await;
+    let room = RoomId::main();
+    given.apply(&room, create(policy_for(1))).await;
+    given.apply(&room, Command::Join(vec![joiner("ann")])).await;
+    let log = ["rl:{main}:log", "rl:{main}:log-aside"];
+    given.redis.cli(&["RENAME", log[0], log[1]]);
+    given.redis.cli(&["SET", log[0], "no stream"]);
+    let failed = given.store.apply(&room, Command::Pause).await;
+    assert!(failed.is_err(), "{failed:?}");
+    given.redis.cli(&["RENAME", log[1], log[0]]);
+    given.apply(&room, Command::Settle).await;
+    assert_eq!(given.redis.room_field("paused"), "0");
+}
