@@ -49,8 +49,8 @@ end
 
 local function read_note()
   note = call('GET', KEYS[17]) or ''
-  local number, from, to = match(note, '^(%d+) (%d+) (%d+) ')
-  sent_before = number == ARGV[8]
+  local noted, from, to = match(note, '^(%d+) (%d+) (%d+) ')
+  sent_before = noted == ARGV[8]
   if sent_before then first, last = tonumber(from), tonumber(to) end
 end
 
@@ -93,20 +93,24 @@ local function mark_new()
   call('BITFIELD', round_key(0), unpack(marks))
 end
 
+-- Arguments of a command; see `settling.lua`.
+local places = {}
+
 -- Writes the new places, whose visitors begin at `from` of a list. Says whether all of them are in line now, which they
 -- are unless somebody has a place already or is among them twice.
 local function write_places(visitors, from)
-  local places, ordinals = {}, texts(written + 1, R.issued)
-  local last_one = #ordinals
-  for i = 1, last_one do places[2 * i - 1], places[2 * i] = ordinals[i], visitors[from - 1 + i] end
-  if call('ZADD', PLACES, 'NX', unpack(places)) < last_one then return false end
+  local new = R.issued - written
+  if new == 0 then return true end
+  fill(places, 2, written + 1, R.issued)
+  for i = 1, new do places[2 * i] = visitors[from - 1 + i] end
+  if call('ZADD', PLACES, 'NX', unpack(places, 1, 2 * new)) < new then return false end
   mark_new()
   newcomers, visible, written = true, true, R.issued
   return true
 end
 
 local function write()
-  if #placed > 0 then write_places(placed, 1) end
+  write_places(placed, 1)
   if #keys > 0 then call('HSET', keys_key(0), unpack(keys)) end
   placed, keys = {}, {}
 end

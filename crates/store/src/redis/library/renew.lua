@@ -29,17 +29,24 @@ local function restore(visitor, ordinal)
   end
 end
 
+-- Arguments of commands; see `settling.lua`.
+local visitors, ordinals, renewed = {}, {}, {}
+
 register('renew', function()
   local refused = open()
   if refused then return refused end
 
   -- Those who are inside, nearly all who come here, are read and renewed at once; settling ends no pass that has not run
   -- out. What is known of the others depends on those before them.
-  local visitors, ordinals, count = {}, {}, (#ARGV - 7) / 3
-  for i = 1, count do visitors[i], ordinals[i] = ARGV[6 + 3 * i], ARGV[7 + 3 * i] end
-  local places, passes = call('ZMSCORE', PLACES, unpack(visitors)), call('ZMSCORE', ACTIVE, unpack(ordinals))
-  local since = call('HMGET', SINCE, unpack(ordinals))
-  local renewed, at, longer, pass_max = {}, 0, now + R.pass_ttl, R.pass_max
+  local count = (#ARGV - 7) / 3
+  for i = 1, count do
+    visitors[i] = ARGV[6 + 3 * i]
+    ordinals[i] = ARGV[7 + 3 * i]
+  end
+  local places = call('ZMSCORE', PLACES, unpack(visitors, 1, count))
+  local passes = call('ZMSCORE', ACTIVE, unpack(ordinals, 1, count))
+  local since = call('HMGET', SINCE, unpack(ordinals, 1, count))
+  local at, longer, pass_max = 0, now + R.pass_ttl, R.pass_max
   local longer_text = text(longer)
   for i = 1, count do
     local expires_at = places[i] == ordinals[i] and passes[i] and passes[i] + 0
@@ -53,14 +60,15 @@ register('renew', function()
         until_text = text(until_then)
       end
       if ARGV[5 + 3 * i] == 'renew' and until_then > expires_at then
-        renewed[at + 1], renewed[at + 2] = until_text, ordinals[i]
+        renewed[at + 1] = until_text
+        renewed[at + 2] = ordinals[i]
         at = at + 2
         expires_at = until_then
       end
       passes[i] = expires_at
     end
   end
-  if at > 0 then call('ZADD', ACTIVE, unpack(renewed)) end
+  if at > 0 then call('ZADD', ACTIVE, unpack(renewed, 1, at)) end
   for i = 1, count do
     if not passes[i] then restore(visitors[i], tonumber(ordinals[i])) end
   end
@@ -69,7 +77,9 @@ register('renew', function()
   at = 0
   for i = 1, count do
     if passes[i] then
-      results[at + 1], results[at + 2], results[at + 3] = 'inside', passes[i], since[i]
+      results[at + 1] = 'inside'
+      results[at + 2] = passes[i]
+      results[at + 3] = since[i]
       at = at + 3
     else
       results[at + 1], results[at + 2], results[at + 3] = standing(visitors[i], tonumber(ordinals[i]))

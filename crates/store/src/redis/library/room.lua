@@ -33,15 +33,17 @@ end
 
 local DIGITS = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
 
--- The numbers from one to another, as `text` has each. Only every tenth is written out.
-local function texts(first, last)
-  local list, tens = {}, ''
-  local digit = first % 10
+-- Fills a list with the numbers from one to another, as `text` has each, at 1 and every `step` from there. Only every
+-- tenth is written out.
+local function fill(list, step, first, last)
+  local tens, digit = '', first % 10
   if first >= 10 then tens = often((first - digit) / 10) end
-  for i = 1, last - first + 1 do
-    list[i] = tens .. DIGITS[digit]
+  local at = 1
+  for ordinal = first, last do
+    list[at] = tens .. DIGITS[digit]
+    at = at + step
     digit = digit + 1
-    if digit == 10 then tens, digit = format('%d', (first + i) / 10), 0 end
+    if digit == 10 then tens, digit = format('%d', (ordinal + 1) / 10), 0 end
   end
   return list
 end
@@ -94,7 +96,7 @@ end
 local function read_clock()
   if ARGV[1] ~= '' then return tonumber(ARGV[1]) end
   local t = call('TIME')
-  return t[1] * 1000 + floor(t[2] / 1000)
+  return number(t[1]) * 1000 + floor(t[2] / 1000)
 end
 
 -- Room time at `clock`: never before the last transition.
@@ -155,7 +157,8 @@ end
 
 -- When the first pass or missed turn of a set runs out.
 local function earliest(key)
-  return tonumber(call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]) or INFINITY
+  local at = call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
+  return at and number(at) or INFINITY
 end
 
 -- When settling has something to do next, or -1.
@@ -204,22 +207,19 @@ local function is_calm()
     and #ended_gone + #ended_done + #set_aside == 0
 end
 
--- What changes without a new version, and what does not.
-local EVER = { 'tick_start', 'tick_admitted', 'tick_extra', 'round', 'round_started', 'key_round',
-  'key_round_started' }
+-- What does not change without a new version.
 local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
   'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
 
 -- What a node needs to show the room as it is now, if it shows an earlier version of it:
--- { the fields of EVER, next due }, and if more than `issued` has changed since { ... the fields of THEN, how many are
--- inside, aside, at the door, what ended since: gone, done, set aside }. A field that is absent is -1. Nothing else
--- changes without `turned`.
+-- { what has to do with the tick and the rounds, next due }, and if more than `issued` has changed since { ... the fields
+-- of THEN, how many are inside, aside, at the door, what ended since: gone, done, set aside }. A field that is absent is
+-- -1. Nothing else changes without `turned`.
 local function news()
   local shown = number(ARGV[5])
   if shown < 0 or not runs_out or ARGV[7] ~= R.server or number(ARGV[6]) ~= R.epoch then return {} end
-  local told, at = {}, #EVER + 1
-  for i = 1, #EVER do told[i] = R[EVER[i]] end
-  told[at] = next_due()
+  local told = { R.tick_start, R.tick_admitted, R.tick_extra, R.round, R.round_started, R.key_round,
+    R.key_round_started, next_due() }
   local behind = R.version - shown
   if behind == 0 then return turned and {} or told end
   if behind > 0 and R.calm_at == R.version and shown >= R.calm then return told end
@@ -230,6 +230,7 @@ local function news()
     ended, more = ended_since(shown)
   end
   if not ended or more then return {} end
+  local at = #told
   for i = 1, #THEN do
     told[at + i] = R[THEN[i]] or -1
   end

@@ -1,15 +1,22 @@
 -- Settling, which ends every transition: what ran out is ended, and those whose turn it is are let in.
 
+-- Arguments of commands. A list that grows takes time, so these are filled anew by each call and never emptied: who
+-- fills one says how far it goes, and what lies behind that is not looked at.
+local set, passes, since = {}, {}, {}
+
 -- Writes down how many places ended. Neighbours are dropped together.
 local function end_many(ordinals, how)
   local bits, list = GONE, ended_gone
   if how == 'done' then bits, list = DONE, ended_done end
   for i = 1, #ordinals do ordinals[i] = tonumber(ordinals[i]) end
   sort(ordinals)
-  local base, set, from, at, ended = R.base, {}, 1, 0, #list
+  local base, from, at, ended = R.base, 1, 0, #list
   for i = 1, #ordinals do
     local ordinal = ordinals[i]
-    set[at + 1], set[at + 2], set[at + 3], set[at + 4] = 'SET', 'u1', text(ordinal - base), '1'
+    set[at + 1] = 'SET'
+    set[at + 2] = 'u1'
+    set[at + 3] = text(ordinal - base)
+    set[at + 4] = '1'
     at = at + 4
     list[ended + i] = text(ordinal)
     if ordinals[i + 1] ~= ordinal + 1 then
@@ -17,7 +24,7 @@ local function end_many(ordinals, how)
       from = i + 1
     end
   end
-  call('BITFIELD', bits, unpack(set))
+  call('BITFIELD', bits, unpack(set, 1, at))
   visible = true
 end
 
@@ -82,15 +89,16 @@ end
 local function enter(ordinals)
   local count = #ordinals
   if count == 0 then return end
-  local passes, since = {}, {}
   local expires_at, admitted_at = text(now + R.pass_ttl), text(now)
   for i = 1, count do
     local ordinal = ordinals[i]
-    passes[2 * i - 1], passes[2 * i] = expires_at, ordinal
-    since[2 * i - 1], since[2 * i] = ordinal, admitted_at
+    passes[2 * i - 1] = expires_at
+    passes[2 * i] = ordinal
+    since[2 * i - 1] = ordinal
+    since[2 * i] = admitted_at
   end
-  call('ZADD', ACTIVE, unpack(passes))
-  call('HSET', SINCE, unpack(since))
+  call('ZADD', ACTIVE, unpack(passes, 1, 2 * count))
+  call('HSET', SINCE, unpack(since, 1, 2 * count))
   if runs_out then runs_out = min(runs_out, now + R.pass_ttl) end
   R.inside_since = R.inside_since + count * (now - R.epoch)
   R.tick_admitted = R.tick_admitted + count
@@ -106,7 +114,7 @@ local function next_ones(most)
   if first > last then return {}, false end
   -- Where nobody has left, the next ones are neighbours, whom it is enough to count.
   local width = last - first + 1
-  if call('ZCOUNT', PLACES, text(first), text(last)) == width then return texts(first, last), false, first end
+  if call('ZCOUNT', PLACES, text(first), text(last)) == width then return fill({}, 1, first, last), false, first end
   local to = '+inf'
   if R.lost_after then to = text(R.lost_after) end
   local line = call('ZRANGEBYSCORE', PLACES, text(first), to, 'WITHSCORES', 'LIMIT', 0, most)
