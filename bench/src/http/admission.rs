@@ -115,15 +115,15 @@ pub(crate) async fn redis_time(redis: &TestRedis) -> RedisResult<RedisTime> {
     })
 }
 
-/// Microseconds of all calls. What scripts call is counted twice by Redis, so where there are scripts, they are all.
+/// Microseconds of all calls. What functions call is counted twice by Redis, so where there are functions, they are all.
 fn micros_of(stats: &str) -> u32 {
     let micros = |line: &str| -> Option<u32> {
         let (_, rest) = line.split_once(",usec=")?;
         rest.split(',').next()?.parse().ok()
     };
-    let scripts = |line: &&str| line.starts_with("cmdstat_evalsha:");
-    match stats.lines().find(scripts) {
-        Some(scripts) => micros(scripts).unwrap_or(0),
+    let functions = |line: &&str| line.starts_with("cmdstat_fcall:");
+    match stats.lines().find(functions) {
+        Some(functions) => micros(functions).unwrap_or(0),
         None => stats.lines().filter_map(micros).sum(),
     }
 }
@@ -145,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn what_scripts_call_is_not_counted_twice() {
+    fn what_functions_call_is_not_counted_twice() {
         let plain = "# Commandstats\r\ncmdstat_zadd:calls=2,usec=30,usec_per_call=15\r\ncmdstat_get:calls=1,usec=5\r\n";
         assert_eq!(micros_of(plain), 35);
-        let ours = format!("{plain}cmdstat_evalsha:calls=1,usec=40,usec_per_call=40\r\n");
+        let ours = format!("{plain}cmdstat_fcall:calls=1,usec=40,usec_per_call=40\r\n");
         assert_eq!(micros_of(&ours), 40);
     }
 }

@@ -146,7 +146,7 @@ impl Watch {
     }
 }
 
-/// Lines that tell of a client's command: what scripts call in their turn takes no round trip.
+/// Lines that tell of a client's command: what functions call in their turn takes no round trip.
 fn calls(account: &str) -> Calls {
     let told = account.lines().filter(|line| line.contains("] \""));
     let told = told.filter(|line| !line.contains(" lua] "));
@@ -163,11 +163,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_script_calls_is_not_a_call() {
+    fn what_a_function_calls_is_not_a_call() {
         let account = "OK\n\
-            1800000000.1 [0 127.0.0.1:60866] \"EVALSHA\" \"abc\" \"16\" \"rl:{tick}:room\"\n\
+            1800000000.1 [0 127.0.0.1:60866] \"FCALL\" \"rl_abc_join\" \"16\" \"rl:{tick}:room\"\n\
             1800000000.1 [0 lua] \"HGETALL\" \"rl:{tick}:room\"\n\
-            1800000000.2 [0 127.0.0.1:60866] \"EVALSHA\" \"abc\" \"16\" \"rl:{main}:room\"\n\
+            1800000000.2 [0 127.0.0.1:60866] \"FCALL\" \"rl_abc_join\" \"16\" \"rl:{main}:room\"\n\
             1800000000.2 [0 127.0.0.1:60866] \"SMEMBERS\" \"rl:rooms\"\n";
         let calls = calls(account);
         assert!((calls.counted - 2.0).abs() < f64::EPSILON);

@@ -117,13 +117,13 @@ fn the_user_of_the_document_may_do_nothing_else() {
 }
 
 #[test]
-fn every_command_of_the_scripts_is_among_the_rights() {
-    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/src/redis/scripts");
+fn every_command_of_the_functions_is_among_the_rights() {
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/src/redis/library");
     let document = document();
     let rights = rights(&document);
     let mut commands = 0;
-    for script in fs::read_dir(scripts).expect("the scripts are there") {
-        let text = fs::read_to_string(script.expect("a script").path()).expect("a script");
+    for file in fs::read_dir(library).expect("the library is there") {
+        let text = fs::read_to_string(file.expect("a file").path()).expect("a file of Lua");
         for call in text.split("call('").skip(1) {
             let command = call.split('\'').next().unwrap_or_default();
             let right = format!("+{}", command.to_lowercase());
@@ -131,5 +131,5 @@ fn every_command_of_the_scripts_is_among_the_rights() {
             commands += 1;
         }
     }
-    assert!(commands > 50, "the scripts call Redis: {commands}");
+    assert!(commands > 50, "the functions call Redis: {commands}");
 }

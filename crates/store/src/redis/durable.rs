@@ -47,7 +47,7 @@ impl Durability {
     }
 }
 
-/// Runs scripts and answers when what they wrote is as durable as the operator wants it.
+/// Calls functions and answers when what they wrote is as durable as the operator wants it.
 #[derive(Debug)]
 pub(super) struct Durable {
     rule: Durability,
@@ -72,7 +72,7 @@ impl Durable {
         self.unreplicated.load(Ordering::Relaxed)
     }
 
-    /// Runs a script over a connection that only writers have. Where too few replicas have confirmed, it may have
+    /// Calls a function over a connection that only writers have. Where too few replicas have confirmed, it may have
     /// been done all the same.
     pub(super) async fn run(&self, link: &Link, call: &Call) -> Result<Value, Failed> {
         if self.rule == Durability::Master || call.requests == 0 {
@@ -191,7 +191,7 @@ fn confirmations(sent: &Sent) -> Result<u32, Failed> {
     Ok(count.map_err(redis::RedisError::from)?)
 }
 
-/// Whether a script has done what it was called for: one that is held, or fenced off, is called again.
+/// Whether a function has done what it was called for: one that is held, or fenced off, is called again.
 fn has_done(answer: &Value) -> bool {
     let status = match answer {
         Value::Array(values) => values.first(),

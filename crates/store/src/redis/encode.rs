@@ -1,4 +1,4 @@
-//! Core's commands as calls of the scripts, and their answers as core's outcomes.
+//! Core's commands as calls of functions, and their answers as core's outcomes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,17 +9,16 @@ use ropeline_core::{
 
 use super::{
     keys::Lane,
+    library,
     room::RoomNode,
-    script::{self, Script},
     slot::Slot,
     wire::{Answer, Status, Unreadable, Written, millis, state_word},
 };
 use crate::Over;
 
-/// A script and what it is called with.
+/// A function and what it is called with.
 #[derive(Debug)]
 pub(super) struct Call {
-    pub(super) script: &'static Script,
     pub(super) command: Cmd,
     /// Where all of its keys are.
     pub(super) slot: Slot,
@@ -60,24 +59,19 @@ impl Sending {
 }
 
 impl Caller<'_> {
-    fn call(&self, script: &'static Script) -> Call {
-        self.knowing(script, None, self.room.view())
+    fn call(&self, function: &str) -> Call {
+        self.knowing(function, None, self.room.view())
     }
 
-    fn noted(&self, script: &'static Script, note: &str) -> Call {
-        self.knowing(script, Some(note), self.room.view())
+    fn noted(&self, function: &str, note: &str) -> Call {
+        self.knowing(function, Some(note), self.room.view())
     }
 
-    fn knowing(
-        &self,
-        script: &'static Script,
-        note: Option<&str>,
-        known: Option<Arc<View>>,
-    ) -> Call {
+    fn knowing(&self, function: &str, note: Option<&str>, known: Option<Arc<View>>) -> Call {
         let keys = self.room.keys.parts();
-        let mut command = redis::cmd("EVALSHA");
+        let mut command = redis::cmd("FCALL");
         command
-            .arg(script.digest())
+            .arg(function)
             .arg(keys.len() + usize::from(note.is_some()))
             .arg(keys)
             .arg(note)
@@ -96,7 +90,6 @@ impl Caller<'_> {
             None => command.arg(-1).arg(0).arg(""),
         };
         Call {
-            script,
             command,
             known,
             slot: self.room.keys.slot(),
@@ -112,16 +105,16 @@ impl Caller<'_> {
             Command::Restore(holders) => self.hear("ask", holders),
             Command::Mark(ordinals) => {
                 let ordinals: Vec<_> = ordinals.iter().map(|ordinal| ordinal.0).collect();
-                self.call(&script::MARK).with(ordinals)
+                self.call(&library::MARK).with(ordinals)
             }
             Command::Keep { holder, business } => {
-                let call = self.call(&script::KEEP).written(holder);
+                let call = self.call(&library::KEEP).written(holder);
                 call.with(millis(*business))
             }
             Command::Leave(holder) => self.depart("leave").written(holder),
             Command::Finish(holder) => self.depart("finish").written(holder),
             Command::Revoke(visitor) => self.depart("revoke").with(visitor.as_str()).with(""),
-            Command::Settle | Command::Merge(_) => self.call(&script::SETTLE),
+            Command::Settle | Command::Merge(_) => self.call(&library::SETTLE),
             Command::Admit(count) => self.word("admit").with(*count),
             Command::Pause => self.word("pause"),
             Command::Resume => self.word("resume"),
@@ -139,7 +132,7 @@ impl Caller<'_> {
                 self.word("change").written(&**from).written(&**to)
             }
             Command::Import { rows, grace } => {
-                let call = self.call(&script::IMPORT).with(millis(*grace));
+                let call = self.call(&library::IMPORT).with(millis(*grace));
                 rows.iter().fold(call, Call::written)
             }
             Command::Create { policy, digest } => {
@@ -149,7 +142,7 @@ impl Caller<'_> {
     }
 
     fn join(&self, joiners: &[Joiner]) -> Call {
-        let call = self.noted(&script::JOIN, self.room.keys.joins(self.lane));
+        let call = self.noted(&library::JOIN, self.room.keys.joins(self.lane));
         let call = call.with(self.number).with(self.sending.word());
         let call = call.with(joiners.len());
         let visitors = joiners.iter().map(|joiner| joiner.visitor.as_str());
@@ -169,41 +162,41 @@ impl Caller<'_> {
 
     /// Holders who ask, each in their own way: `renew` or `ask`.
     pub(super) fn hear_all<'h>(&self, asking: impl Iterator<Item = (&'h str, &'h Holder)>) -> Call {
-        let call = self.call(&script::RENEW);
+        let call = self.call(&library::RENEW);
         asking.fold(call, |call, (kind, holder)| call.with(kind).written(holder))
     }
 
     fn depart(&self, how: &str) -> Call {
-        self.call(&script::DEPART).with(how)
+        self.call(&library::DEPART).with(how)
     }
 
     fn word(&self, word: &str) -> Call {
-        let call = self.noted(&script::OPERATE, self.room.keys.words());
+        let call = self.noted(&library::OPERATE, self.room.keys.words());
         call.with(self.number).with(word)
     }
 
     pub(super) fn create(&self, policy: &Policy, digest: Option<&str>, hold: Duration) -> Call {
-        let call = self.call(&script::CREATE).written(policy);
+        let call = self.call(&library::CREATE).written(policy);
         call.with(digest.unwrap_or_default()).with(millis(hold))
     }
 
     /// What a view needs to be as new as the store; without one, everything.
     pub(super) fn look(&self, known: Option<Arc<View>>) -> Call {
-        self.knowing(&script::LOOK, None, known).reading()
+        self.knowing(&library::LOOK, None, known).reading()
     }
 
     /// The room as it is kept.
     pub(super) fn read(&self) -> Call {
-        self.call(&script::READ).reading()
+        self.call(&library::READ).reading()
     }
 
     pub(super) fn find(&self, visitor: &str) -> Call {
-        self.call(&script::FIND).with(visitor).reading()
+        self.call(&library::FIND).with(visitor).reading()
     }
 
     /// Freezes a room, or with no reason lets it go on.
     pub(super) fn freeze(&self, why: &str) -> Call {
-        self.call(&script::FREEZE).with(why)
+        self.call(&library::FREEZE).with(why)
     }
 
     /// Begins to take in a room from another store.
@@ -212,7 +205,7 @@ impl Caller<'_> {
             Over::Nothing => "",
             Over::Empty => "empty",
         };
-        let call = self.call(&script::ADOPT).with(why).with(over);
+        let call = self.call(&library::ADOPT).with(why).with(over);
         fields
             .iter()
             .fold(call, |call, (field, value)| call.with(*field).with(value))
@@ -221,7 +214,7 @@ impl Caller<'_> {
     /// A part of what a node knows, with ordinals that ended.
     pub(super) fn merge(&self, part: &str, memory: &View, gone: &[u64], done: &[u64]) -> Call {
         let header = &memory.header;
-        let call = self.call(&script::MERGE).with(part);
+        let call = self.call(&library::MERGE).with(part);
         call.with(header.epoch.0)
             .with(state_word(header.state))
             .with(header.issued.0)
@@ -240,7 +233,7 @@ impl Caller<'_> {
     /// A missing room as a node remembers it.
     pub(super) fn restore(&self, memory: &View) -> Call {
         let header = &memory.header;
-        let call = self.call(&script::RESTORE);
+        let call = self.call(&library::RESTORE);
         call.with(header.epoch.0)
             .with(state_word(header.state))
             .with(u8::from(header.paused))
@@ -260,7 +253,7 @@ impl Caller<'_> {
     }
 }
 
-/// A stock as the scripts take it: empty if it is not told.
+/// A stock as functions take it: empty if it is not told.
 fn stock_text(stock: Option<u64>) -> String {
     stock.map_or_else(String::new, |left| left.to_string())
 }

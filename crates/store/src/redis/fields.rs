@@ -1,4 +1,4 @@
-//! A room as the scripts keep it.
+//! A room as the functions keep it.
 
 use std::{sync::Arc, time::Duration};
 

@@ -7,7 +7,7 @@ use super::slot::Slot;
 /// The set of all rooms.
 pub(super) const ROOMS: &str = "rl:rooms";
 
-/// In the order in which every script has them in `KEYS`.
+/// In the order in which every function has them in `KEYS`.
 const PARTS: [&str; 16] = [
     "room", "places", "active", "since", "aside", "door", "gone", "done", "seen0", "seen1",
     "seen2", "log", "keys0", "keys1", "imported", "claimed",

@@ -9,8 +9,8 @@ use redis::{
 use super::{
     durable::Durable,
     encode::Call,
+    library,
     pool::{Limits, Pool, is_broken},
-    script::{self, Script},
     servers::{Lost, Servers, is_elsewhere},
     slot::Slot,
     transit::Failed,
@@ -67,7 +67,7 @@ impl Link {
         }
     }
 
-    /// A link of the writers alone, whose scripts are answered when what they wrote is durable.
+    /// A link of the writers alone, whose calls are answered when what they wrote is durable.
     pub(super) fn durable(self, durable: &Arc<Durable>) -> Self {
         let durable = Some(Arc::clone(durable));
         Self { durable, ..self }
@@ -99,7 +99,7 @@ impl Link {
         Ok(redis::from_redis_value(value).map_err(RedisError::from)?)
     }
 
-    /// Runs a script.
+    /// Calls a function.
     pub(super) async fn run(&self, call: &Call) -> Result<Value, Failed> {
         match &self.durable {
             Some(durable) => durable.run(self, call).await,
@@ -107,30 +107,39 @@ impl Link {
         }
     }
 
-    /// Runs a script, which is loaded if the server does not know it, and the command behind it with nobody's
-    /// between the two.
+    /// Calls a function, and sends the command behind it with nobody's between the two.
     pub(super) async fn run_with(&self, call: &Call, behind: Option<&Cmd>) -> Result<Sent, Failed> {
         let commands: Vec<_> = [&call.command].into_iter().chain(behind).collect();
-        let sent = match self.send(call.slot, &commands).await {
-            Err(Unsent::Failed { server, error }) if is_unknown_script(&error) => {
-                self.load(&server, call.script).await?;
-                self.send(call.slot, &commands).await
-            }
-            sent => sent,
-        };
+        let sent = self.send_loaded(call.slot, &commands).await;
         sent.map_err(|unsent| self.failed(unsent))
     }
 
-    /// Loads all scripts where a slot is.
-    pub(super) async fn load_all(&self, slot: Slot) -> Result<(), Failed> {
-        for script in script::all() {
-            let () = self.query(slot, &load_command(script)).await?;
-        }
-        Ok(())
+    /// Makes sure that the library is where a slot is, and may be called. It is not loaded where it is: a server that
+    /// takes no writes at the moment takes no library either.
+    pub(super) async fn load(&self, slot: Slot) -> Result<(), Failed> {
+        let sent = self.send_loaded(slot, &[&library::ask_which()]).await;
+        sent.map(drop).map_err(|unsent| self.failed(unsent))
     }
 
-    async fn load(&self, server: &Address, script: &Script) -> Result<(), Failed> {
-        self.query_at(server, &load_command(script)).await
+    /// Sends commands, the first of which calls a function. A server that does not know it is given the library.
+    async fn send_loaded(&self, slot: Slot, commands: &[&Cmd]) -> Result<Sent, Unsent> {
+        match self.send(slot, commands).await {
+            Err(Unsent::Failed { server, error }) if is_unknown_function(&error) => {
+                self.load_at(server).await?;
+                self.send(slot, commands).await
+            }
+            sent => sent,
+        }
+    }
+
+    async fn load_at(&self, server: Address) -> Result<(), Unsent> {
+        match self.pool.send(&server, &library::load()).await {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.doubt(&server, &error);
+                Err(Unsent::Failed { server, error })
+            }
+        }
     }
 
     /// Sends commands to the owner of a slot, and on to whom it names.
@@ -231,12 +240,9 @@ fn is_passing(error: &RedisError) -> bool {
     is_elsewhere(error) || error.code() == Some("NOREPLICAS")
 }
 
-fn load_command(script: &Script) -> Cmd {
-    redis::cmd("SCRIPT").arg("LOAD").arg(script.text).clone()
-}
-
-fn is_unknown_script(error: &RedisError) -> bool {
-    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+/// The error has no code of its own.
+fn is_unknown_function(error: &RedisError) -> bool {
+    matches!(error.kind(), ErrorKind::Server(_)) && error.detail() == Some("Function not found")
 }
 
 /// Whether the server has said no: nothing was done, and asking again at once would not help.
@@ -246,9 +252,10 @@ pub(super) fn is_refusal(error: &RedisError) -> bool {
             ServerErrorKind::BusyLoading
             | ServerErrorKind::TryAgain
             | ServerErrorKind::ClusterDown
-            | ServerErrorKind::MasterDown
-            | ServerErrorKind::NoScript,
+            | ServerErrorKind::MasterDown,
         ) => false,
+        // The library was thrown away again right after it was loaded.
+        ErrorKind::Server(_) if is_unknown_function(error) => false,
         ErrorKind::Server(_) | ErrorKind::AuthenticationFailed | ErrorKind::Extension => true,
         _ => false,
     }
@@ -277,7 +284,7 @@ fn words(error: &RedisError) -> String {
         "WRONGTYPE" => {
             "the room was written by an earlier version, or its keys by another program: see the CHANGELOG"
         }
-        // What is said of a command in a script has no code of its own.
+        // What is said of a command in a function has no code of its own.
         _ if error
             .detail()
             .is_some_and(|said| said.contains("can't run this command")) =>

@@ -1,6 +1,6 @@
 //! Rooms on a Redis that any number of nodes share.
 //!
-//! Every transition is one call of a script, which holds the same rules as core's `Room`; a random model compares
+//! Every transition is one call of a function, which holds the same rules as core's `Room`; a random model compares
 //! the two after every step. A node keeps nothing but pictures of the rooms, from which it answers those who wait,
 //! and what it needs to help a Redis that has forgotten. No node is special.
 //!
@@ -17,6 +17,7 @@ mod follow;
 mod heal;
 mod keys;
 mod knock;
+mod library;
 mod link;
 mod list;
 mod picture;
@@ -24,7 +25,6 @@ mod pool;
 mod pump;
 mod refusals;
 mod room;
-mod script;
 mod servers;
 mod shared;
 mod slot;
@@ -66,7 +66,7 @@ const WATCH: Duration = Duration::from_secs(1);
 /// A Redis that does not answer within this at the start is not there.
 const KNOCK_MAX: Duration = Duration::from_secs(2);
 
-/// Places that one call looks at: while a script runs, Redis does nothing else, and this many take it a few
+/// Places that one call looks at: while a function runs, Redis does nothing else, and this many take it a few
 /// milliseconds.
 const LOOK_MAX: u64 = 500;
 
@@ -124,7 +124,7 @@ struct Inner {
 }
 
 impl RedisStore {
-    /// Connects, checks the server's settings, loads the scripts and finds the rooms.
+    /// Connects, checks the server's settings, loads the functions and finds the rooms.
     pub async fn open(url: &RedisUrl, clock: Arc<dyn Clock>) -> Result<Self, Unreached> {
         Self::open_with(url, clock, RedisOptions::default()).await
     }
@@ -146,8 +146,10 @@ impl RedisStore {
             gate: link(),
             feed: link(),
         };
-        links.feed.load_all(list::slot()).await?;
+        // Who is to be checked must be found first; and one that is too old has no functions.
+        servers.owner(list::slot()).await.map_err(Failed::from)?;
         let warnings = check::check(&links.feed, &servers).await?;
+        links.feed.load(list::slot()).await?;
         let transit = Transit::new(
             links,
             servers,

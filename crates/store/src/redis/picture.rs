@@ -95,7 +95,7 @@ impl Asked {
     }
 }
 
-/// What `look.lua` says, or the news of another script.
+/// What `look.lua` says, or the news of another function.
 #[derive(Debug)]
 pub(super) struct Looked {
     /// The server that it runs on; `None` if that is the one which has written it.

@@ -22,7 +22,7 @@ pub(super) const QUEUE_MAX: usize = 65_536;
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
 /// While a call is on its way, another is made only for so many: what a call costs Redis before its first visitor is
-/// as much as some sixty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.
+/// as much as some thirty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.
 const WORTH_A_CALL: usize = 48;
 /// How often others are let go first before a call is made.
 const TURNS_MAX: u32 = 4;

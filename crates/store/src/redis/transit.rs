@@ -187,7 +187,7 @@ impl Transit {
         Ok(Some((looked, Asked { from, to })))
     }
 
-    /// Carries out a command and follows the room up to it. A lost answer is asked for again; the scripts make
+    /// Carries out a command and follows the room up to it. A lost answer is asked for again; the functions make
     /// sure that nothing is done twice.
     pub(super) async fn perform(
         &self,

@@ -1,4 +1,4 @@
-//! How commands are written for the scripts, and how their answers are read.
+//! How commands are written for the functions, and how their answers are read.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(super) struct Unreadable(pub(super) &'static str);
 
 pub(super) type Read<T> = Result<T, Unreadable>;
 
-/// What every script answers first.
+/// What every function answers first.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: Status,
@@ -227,7 +227,7 @@ impl Values {
     }
 }
 
-/// Writes what a script takes.
+/// Writes what a function takes.
 pub(super) trait Written {
     fn write(&self, call: &mut Cmd);
 }

@@ -117,7 +117,7 @@ impl TestRedis {
         self.process.cli(command)
     }
 
-    /// A field of the room `main` as the scripts keep it; empty if it is absent.
+    /// A field of the room `main` as the functions keep it; empty if it is absent.
     pub fn room_field(&self, field: &str) -> String {
         let read = "return cmsgpack.unpack(redis.call('GET', KEYS[1]))[ARGV[1]]";
         self.cli(&["EVAL", read, "1", "rl:{main}:room", field])

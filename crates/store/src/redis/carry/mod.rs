@@ -106,7 +106,7 @@ impl Transit {
     }
 }
 
-/// The sum of all times of admission of those inside, counted from the epoch, as the scripts keep it.
+/// The sum of all times of admission of those inside, counted from the epoch, as the functions keep it.
 fn inside_since(saved: &Saved) -> u64 {
     let since = saved.places.iter().filter_map(|place| match place.live {
         Live::Inside(pass) => Some(pass.since.0.saturating_sub(saved.header.epoch.0)),

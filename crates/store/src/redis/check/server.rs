@@ -2,7 +2,7 @@
 
 use super::super::{Unreached, link::Link, transit::Failed, url::Address};
 
-/// Scripts and streams are used as they are from this version on.
+/// There are functions, and streams are used as they are, from this version on.
 const VERSION_MIN: u32 = 7;
 
 /// What a server says of itself.
@@ -32,7 +32,7 @@ pub(super) async fn check(
 
 impl Facts {
     async fn of(link: &Link, server: &Address) -> Result<Self, Failed> {
-        // In a script, since that is where the fence asks for it.
+        // By a script, since the fence asks in a function, where the same rights are needed.
         let mut info = redis::cmd("EVAL");
         info.arg("return redis.call('INFO', 'server') .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')")
             .arg(0);

@@ -1,4 +1,4 @@
-//! Redis beside core: one script call for each command, on a server that loses writes.
+//! Redis beside core: one call of a function for each command, on a server that loses writes.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 

@@ -2,11 +2,12 @@
 
 mod durable;
 mod forgetful;
+mod functions;
 mod lanes;
+mod leftovers;
 mod news;
 mod nodes;
 mod proxy;
-mod scripts;
 mod several;
 mod trust;
 

@@ -6,11 +6,11 @@ use ropeline_testing::TestRedis;
 
 use super::{join, node, room_for_one};
 
-/// How often scripts were called so far.
+/// How often functions were called so far.
 fn calls(redis: &TestRedis) -> u64 {
     let stats = redis.cli(&["INFO", "commandstats"]);
-    let (_, scripts) = stats.split_once("cmdstat_evalsha:calls=").unwrap();
-    let (calls, _) = scripts.split_once(',').unwrap();
+    let (_, functions) = stats.split_once("cmdstat_fcall:calls=").unwrap();
+    let (calls, _) = functions.split_once(',').unwrap();
     calls.parse().unwrap()
 }
 

@@ -20,7 +20,7 @@ end
 local function merge(M, first)
   visible = true
   -- Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
-  R.version = math.max(R.version, M.version)
+  R.version = max(R.version, M.version)
   if first then R.joins_held_until = now + JOIN_HOLD_MS end
   -- The empty room of this epoch gave way to this one when it came from another store.
   if R.replaced == M.epoch then return true end
@@ -31,70 +31,75 @@ local function merge(M, first)
     -- The store has gone back to before the room was deleted and created again.
     if not reset() then return false end
     call('UNLINK', GONE, DONE, IMPORTED, CLAIMED)
-    for _, field in ipairs(POLICY) do R[field] = M[field] end
+    for _, field in ipairs(POLICY) do R[field] = M[field] or nil end
     R.epoch, R.state = M.epoch, M.state
     R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
-    R.stock, R.stock_version = false, false
-    R.fresh = false
+    R.stock, R.stock_version = nil, nil
+    R.fresh = nil
   end
   if R.state == 'deleted' or M.state == 'deleted' then
-    R.issued = math.max(R.issued, M.issued)
+    R.issued = max(R.issued, M.issued)
     return delete()
   end
   if M.issued > R.issued then
-    R.lost_after = math.min(R.lost_after or R.issued, R.issued)
-    R.lost_until = now + math.max(R.presence_ttl, LOST_MIN_MS)
+    R.lost_after = min(R.lost_after or R.issued, R.issued)
+    R.lost_until = now + max(R.presence_ttl, LOST_MIN_MS)
     R.issued = M.issued
   end
-  R.floor = math.max(R.floor, M.floor)
-  set_base(math.max(R.base, M.base))
+  R.floor = max(R.floor, M.floor)
+  set_base(max(R.base, M.base))
   -- What was told last; of two that were told in the same version, while the nodes were apart, the larger.
-  local told, count = R.stock_version or 0, function(stock) return tonumber(stock) or -1 end
-  if M.stock_version > told or (M.stock_version == told and count(M.stock) > count(R.stock)) then
-    R.stock, R.stock_version = M.stock, M.stock_version
+  local told = R.stock_version or 0
+  if M.stock_version > told or (M.stock_version == told and (tonumber(M.stock) or -1) > (tonumber(R.stock) or -1)) then
+    R.stock, R.stock_version = M.stock or nil, M.stock_version
   end
   for _, ordinal in ipairs(M.gone) do end_place(ordinal, 'gone') end
   for _, ordinal in ipairs(M.done) do end_place(ordinal, 'done') end
   local looked = end_up_to(R.base, 'done', PART_MAX)
   looked = looked + end_up_to(R.floor, 'gone', PART_MAX - looked)
   -- Places in line that the nodes saw pass by go to the door.
-  local head = math.max(R.head, M.head)
+  local head = max(R.head, M.head)
   local passed = call('ZRANGEBYSCORE', PLACES, '(' .. text(R.head), head, 'WITHSCORES', 'LIMIT', 0, PART_MAX)
   for i = 2, #passed, 2 do
     call('ZADD', DOOR, passed[i], passed[i])
-    head = math.max(R.head, tonumber(passed[i]))
+    head = max(R.head, tonumber(passed[i]))
   end
   local whole = looked < PART_MAX and #passed < PART_MAX * 2
-  if whole then head = math.max(R.head, M.head) end
+  if whole then head = max(R.head, M.head) end
   R.head = head
-  if R.lost_after then R.lost_after = math.max(R.lost_after, R.head) end
+  if R.lost_after then R.lost_after = max(R.lost_after, R.head) end
   return whole
 end
 
-clock = read_clock()
-read_room()
-if not R.version then return answer('missing') end
-if R.frozen then return answer('frozen', false, R.frozen) end
-advance_clock()
-turn_rounds()
-
-local M = { epoch = tonumber(ARGV[9]), state = ARGV[10], issued = tonumber(ARGV[11]), head = tonumber(ARGV[12]),
-  floor = tonumber(ARGV[13]), base = tonumber(ARGV[14]), version = tonumber(ARGV[15]),
-  stock = value_at(25, 'stock'), stock_version = tonumber(ARGV[26]), gone = {}, done = {} }
-for i, field in ipairs(POLICY) do M[field] = value_at(15 + i, field) end
-local gone_last = 27 + tonumber(ARGV[27])
-for at = 28, #ARGV do
-  local list = at <= gone_last and M.gone or M.done
-  list[#list + 1] = tonumber(ARGV[at])
+-- What the node knows, as the arguments have it.
+local function memory()
+  local M = { epoch = tonumber(ARGV[9]), state = ARGV[10], issued = tonumber(ARGV[11]), head = tonumber(ARGV[12]),
+    floor = tonumber(ARGV[13]), base = tonumber(ARGV[14]), version = tonumber(ARGV[15]),
+    stock = value_at(25, 'stock'), stock_version = tonumber(ARGV[26]), gone = {}, done = {} }
+  for i, field in ipairs(POLICY) do M[field] = value_at(15 + i, field) end
+  local gone_last = 27 + tonumber(ARGV[27])
+  for at = 28, #ARGV do
+    local list = at <= gone_last and M.gone or M.done
+    list[#list + 1] = tonumber(ARGV[at])
+  end
+  return M
 end
 
-local fenced = is_fenced()
-local whole = merge(M, fenced)
-if ARGV[8] == 'part' or not whole then
-  -- Behind the fence nobody is let in; without one, settling is due as ever.
-  local more = not fenced and settle()
-  done(more)
-  return answer(whole and 'ok' or 'again', more)
-end
-if fenced then R.server = this_server() end
-return done(settle())
+register('merge', function()
+  clock = read_clock()
+  read_room()
+  if not R.version then return answer('missing') end
+  if R.frozen then return answer('frozen', false, R.frozen) end
+  advance_clock()
+  turn_rounds()
+  local fenced = is_fenced()
+  local whole = merge(memory(), fenced)
+  if ARGV[8] == 'part' or not whole then
+    -- Behind the fence nobody is let in; without one, settling is due as ever.
+    local more = not fenced and settle()
+    done(more)
+    return answer(whole and 'ok' or 'again', more)
+  end
+  if fenced then R.server = this_server() end
+  return done(settle())
+end)

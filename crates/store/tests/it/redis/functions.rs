@@ -1,24 +1,52 @@
-//! Scripts, answers that are lost on the way, and a Redis that is away for a while.
+//! Functions, answers that are lost on the way, and a Redis that is away for a while.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use ropeline_core::{Joined, Ordinal};
-use ropeline_store::{Health, Operation, Store, StoreError};
+use ropeline_store::{Health, Operation, RedisStore, Store, StoreError, SystemClock};
 use ropeline_testing::TestRedis;
 
 use super::{join, node, node_at, proxy::Proxy, room_for_one, until};
 
 #[tokio::test]
-async fn scripts_that_redis_has_forgotten_are_loaded_again() {
+async fn functions_that_redis_has_forgotten_are_loaded_again() {
     let redis = TestRedis::start();
     let store = node(&redis).await;
     let room = room_for_one(&store).await;
     join(&store, &room, "ann").await.unwrap();
-    redis.cli(&["SCRIPT", "FLUSH"]);
+    redis.cli(&["FUNCTION", "FLUSH"]);
     assert_eq!(
         join(&store, &room, "bob").await,
         Ok(Joined::New(Ordinal(2)))
     );
+}
+
+#[tokio::test]
+async fn a_node_starts_on_a_redis_without_memory_that_has_the_functions() {
+    let redis = TestRedis::start();
+    let first = node(&redis).await;
+    let room = room_for_one(&first).await;
+    join(&first, &room, "ann").await.unwrap();
+    redis.cli(&["CONFIG", "SET", "maxmemory", "1"]);
+    let second = node(&redis).await;
+    let seen = second.view(&room).unwrap().view;
+    assert_eq!(seen.header.issued, Ordinal(1));
+}
+
+#[tokio::test]
+async fn a_replica_that_lacks_the_functions_is_called_a_replica() {
+    let (master, replica) = (TestRedis::start(), TestRedis::start());
+    replica.cli(&["REPLICAOF", "127.0.0.1", &master.port().to_string()]);
+    until("the replica follows", async || {
+        replica
+            .cli(&["INFO", "replication"])
+            .contains("master_link_status:up")
+    })
+    .await;
+    let clock = Arc::new(SystemClock::start());
+    let opened = RedisStore::open(&replica.url().parse().unwrap(), clock).await;
+    let words = opened.map(drop).unwrap_err().to_string();
+    assert!(words.contains("name its master"), "{words}");
 }
 
 #[tokio::test]

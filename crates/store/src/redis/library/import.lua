@@ -4,19 +4,9 @@
 -- ARGV   8 for how many milliseconds those who have not joined yet count as present
 --        9 ... for each: visitor, 'waiting' or 'inside'
 -- Returns for each: what became of it ('placed', 'repeated', 'already', 'full', 'line ahead'), its ordinal or 0
-local refused = open()
-if refused then return refused end
-if now < R.joins_held_until then
-  local wait = R.joins_held_until - now
-  local more = settle()
-  done(more)
-  return answer('held', more, wait)
-end
-local imported_until = math.max(R.imported_until, now + tonumber(ARGV[8]))
-if imported_until ~= R.imported_until then visible = true end
-R.imported_until = imported_until
-turn_tick()
-local waiting = in_line()
+
+-- How many are in line; every call counts them anew.
+local waiting
 
 local function is_full()
   if waiting >= R.waiting_max then
@@ -28,7 +18,7 @@ end
 
 local function take_place(visitor)
   R.issued = R.issued + 1
-  R.fresh = false
+  R.fresh = nil
   call('ZADD', PLACES, R.issued, visitor)
   call('SETBIT', IMPORTED, R.issued - R.base, 1)
   visible = true
@@ -62,10 +52,25 @@ local function import(visitor, was)
   return 'placed', R.issued
 end
 
-local results = {}
-for at = 9, #ARGV, 2 do
-  local what, ordinal = import(ARGV[at], ARGV[at + 1])
-  results[#results + 1] = what
-  results[#results + 1] = ordinal
-end
-return done(settle(), results)
+register('import', function()
+  local refused = open()
+  if refused then return refused end
+  if now < R.joins_held_until then
+    local wait = R.joins_held_until - now
+    local more = settle()
+    done(more)
+    return answer('held', more, wait)
+  end
+  local imported_until = max(R.imported_until, now + tonumber(ARGV[8]))
+  if imported_until ~= R.imported_until then visible = true end
+  R.imported_until = imported_until
+  turn_tick()
+  waiting = in_line()
+  local results = {}
+  for at = 9, #ARGV, 2 do
+    local what, ordinal = import(ARGV[at], ARGV[at + 1])
+    results[#results + 1] = what
+    results[#results + 1] = ordinal
+  end
+  return done(settle(), results)
+end)

@@ -8,10 +8,8 @@
 --          (nine values, '' = absent), then its digest or '';
 --          'change': the policy that was changed, then what it is changed to
 -- Returns 'done', or 'stale' if the policy is another one by now than the one that was changed
-local NOTE, NOTE_TTL_S = KEYS[17], 600
 
-local refused = open()
-if refused then return refused end
+local NOTE_TTL_S = '600'
 
 local function is_policy(at)
   for i, field in ipairs(POLICY) do
@@ -28,10 +26,10 @@ local function set_policy(at)
     R.round_started = now
   end
   if not is_policy(at) then visible, turned = true, true end
-  for i, field in ipairs(POLICY) do R[field] = value_at(at + i - 1, field) end
+  for i, field in ipairs(POLICY) do R[field] = value_at(at + i - 1, field) or nil end
 end
 
-local words = {
+local WORDS = {
   pause = function()
     if R.paused == 0 then visible, turned = true, true end
     R.paused = 1
@@ -47,17 +45,17 @@ local words = {
   delete = function() return not delete() and 'again' or nil end,
   admit = function()
     -- The one word that means something else when it is heard twice.
-    if call('GET', NOTE) == ARGV[8] then return end
-    call('SET', NOTE, ARGV[8], 'EX', NOTE_TTL_S)
+    if call('GET', KEYS[17]) == ARGV[8] then return end
+    call('SET', KEYS[17], ARGV[8], 'EX', NOTE_TTL_S)
     turn_tick()
-    R.tick_extra = math.min(R.tick_extra + tonumber(ARGV[10]), 1e15)
+    R.tick_extra = min(R.tick_extra + tonumber(ARGV[10]), 1e15)
     visible = true
   end,
   stock = function()
     local left = value_at(10, 'stock')
     if R.stock == left then return end
     -- The version that this call makes.
-    R.stock, R.stock_version, visible = left, R.version + 1, true
+    R.stock, R.stock_version, visible = left or nil, R.version + 1, true
   end,
   policy = function()
     set_policy(10)
@@ -70,9 +68,13 @@ local words = {
   end,
 }
 
-local what = words[ARGV[9]]()
-if what == 'again' then
-  done(false)
-  return answer('again')
-end
-return done(settle(), what or 'done')
+register('operate', function()
+  local refused = open()
+  if refused then return refused end
+  local what = WORDS[ARGV[9]]()
+  if what == 'again' then
+    done(false)
+    return answer('again')
+  end
+  return done(settle(), what or 'done')
+end, 'allow-oom')

@@ -3,10 +3,6 @@
 -- Returns { status, ..., this server's run id, the room's fields, how many are inside, aside, at the door, when settling has
 --        something to do next or -1, 'log' and what ended since as { gone, done, aside } or 'snapshot' and { bitmap of
 --        the gone, bitmap of the done } or 'same' }
-clock = read_clock()
-read_room()
-if not R.version then return answer('missing', false, run_id()) end
-now = room_time()
 
 local function since_then()
   local version = tonumber(ARGV[5])
@@ -18,8 +14,14 @@ local function since_then()
   return 'snapshot', { call('GET', GONE) or '', call('GET', DONE) or '' }
 end
 
-local how, what = since_then()
-runs_out = math.min(earliest(ACTIVE), earliest(ASIDE))
-local due = next_due()
-return answer('ok', false, run_id(), fields(), call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR), due, how,
-  what)
+register('look', function()
+  clock = read_clock()
+  read_room()
+  if not R.version then return answer('missing', false, run_id()) end
+  now = room_time()
+  local how, what = since_then()
+  runs_out = min(earliest(ACTIVE), earliest(ASIDE))
+  local due = next_due()
+  return answer('ok', false, run_id(), fields(), call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR), due, how,
+    what)
+end, 'no-writes')

@@ -37,20 +37,20 @@ local function standing(visitor, ordinal)
   return 'lost'
 end
 
+-- `inside_since` is the sum of all times of admission, counted from the epoch, so that a reset knows how long
+-- everybody stayed without looking at anybody.
+local function note_stay(ordinal)
+  local since = tonumber(call('HGET', SINCE, ordinal) or nil)
+  if not since then return end
+  call('HDEL', SINCE, ordinal)
+  R.inside_since = R.inside_since - (since - R.epoch)
+  R.stayed_ms = R.stayed_ms + max(0, now - since)
+end
+
 -- Ends a place in whatever live state it is, or a lost one.
 local function end_place(ordinal, how)
-  -- `inside_since` is the sum of all times of admission, counted from the epoch, so that a reset knows how long
-  -- everybody stayed without looking at anybody.
-  local function note_stay()
-    local since = tonumber(call('HGET', SINCE, ordinal) or nil)
-    if not since then return end
-    call('HDEL', SINCE, ordinal)
-    R.inside_since = R.inside_since - (since - R.epoch)
-    R.stayed_ms = R.stayed_ms + math.max(0, now - since)
-  end
-
   if call('ZREM', ACTIVE, ordinal) == 1 then
-    note_stay()
+    note_stay(ordinal)
     R.departed = R.departed + 1
   elseif call('ZREM', ASIDE, ordinal) == 0 then
     call('ZREM', DOOR, ordinal)

@@ -19,14 +19,14 @@ end
 
 -- A room that begins now. `from` is where its policy starts in ARGV.
 local function begin(from, at)
-  for i, field in ipairs(POLICY) do R[field] = value_at(from + i - 1, field) end
+  for i, field in ipairs(POLICY) do R[field] = value_at(from + i - 1, field) or nil end
   for _, field in ipairs(COUNTERS) do R[field] = 0 end
-  R.epoch, R.state, R.paused, R.digest = at, 'open', 0, false
-  R.stock, R.stock_version = false, false
+  R.epoch, R.state, R.paused, R.digest = at, 'open', 0, nil
+  R.stock, R.stock_version = nil, nil
   R.issued, R.head, R.floor, R.base, R.inside_since = 0, 0, 0, 0, 0
   R.tick_start, R.tick_admitted, R.tick_extra = at, 0, 0
   R.round, R.round_started, R.key_round, R.key_round_started = 0, at, 0, at
-  R.lost_after, R.lost_until, R.joins_held_until, R.imported_until = false, false, 0, 0
+  R.lost_after, R.lost_until, R.joins_held_until, R.imported_until = nil, nil, 0, 0
 end
 
 -- Everybody out, whatever the length of the line, by one number: `floor`. Says whether it was done; passes
@@ -39,7 +39,7 @@ local function reset()
   R.revoked = R.revoked + call('ZCARD', PLACES)
   R.inside_since = 0
   R.floor, R.head = R.issued, R.issued
-  R.lost_after, R.lost_until = false, false
+  R.lost_after, R.lost_until = nil, nil
   call('UNLINK', PLACES, ACTIVE, SINCE, ASIDE, DOOR)
   visible = true
   return true
@@ -48,8 +48,8 @@ end
 -- Everybody out, and nothing remembered but the name and the numbers: tokens of before stay ended.
 local function delete()
   if not reset() then return false end
-  R.state, R.paused, R.digest = 'deleted', 0, false
-  R.stock, R.stock_version = false, false
+  R.state, R.paused, R.digest = 'deleted', 0, nil
+  R.stock, R.stock_version = nil, nil
   turned = true
   for i = 7, 16 do
     if i ~= 12 then call('UNLINK', KEYS[i]) end

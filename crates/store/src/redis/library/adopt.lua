@@ -1,0 +1,41 @@
+-- Begins to take in a room from another store: all of it but the places and what belongs to them, which follow. It
+-- stays frozen until they are there. Its time goes on from where it was.
+--
+-- ARGV   8 why it is frozen
+--        9 'empty' if it may take the place of a room in which nobody has joined, or of a later one that was deleted;
+--          else ''
+--        10 ... fields of the room and their values
+-- Returns 1, or 0 if there is a room whose place it must not take
+
+local function may_replace(arriving)
+  if not R.version then return true end
+  local empty = ARGV[9] == 'empty' and R.issued == 0
+  local why = R.frozen or ''
+  if match(why, '^arriving ') then return true end
+  if match(why, '^left ') then return R.epoch == arriving.epoch or empty end
+  if R.state == 'deleted' then return R.epoch <= arriving.epoch or ARGV[9] == 'empty' end
+  return empty
+end
+
+register('adopt', function()
+  clock = read_clock()
+  read_room()
+  local arriving = {}
+  for at = 10, #ARGV, 2 do
+    local value = ARGV[at + 1]
+    if not TEXT[ARGV[at]] then value = tonumber(value) end
+    arriving[ARGV[at]] = value
+  end
+  if not may_replace(arriving) then return answer('ok', false, 0) end
+  arriving.version = max(arriving.version, R.version or 0)
+  call('UNLINK', unpack(KEYS))
+  -- A node that knows the other one would take its later epoch for a reason to start over.
+  if R.epoch and R.epoch > arriving.epoch then arriving.replaced = R.epoch end
+  R = setmetatable(arriving, ABSENT)
+  R.frozen = ARGV[8]
+  R.server = this_server()
+  R.clock_offset = R.clock_last - clock
+  now = R.clock_last
+  visible = true
+  return done(false, 1)
+end)

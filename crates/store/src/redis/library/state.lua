@@ -1,0 +1,101 @@
+-- The rules of a room, as `ropeline-core` has them, in the words of Redis: a library of functions. Redis runs its text
+-- once, when it is loaded: this file, the others in the order that `library.rs` has them in, and last one file for each
+-- kind of transition, which registers the function that is called for it.
+--
+-- A call is one transition: it reads the room once into `R`, changes that, and `done` writes it back. Nothing here
+-- looks at more than `look_max` places, so a large tick is spent by several calls; `more` in the answer asks for the
+-- next one.
+--
+-- KEYS   1 room    string      state, policy, numbers, counters, as cmsgpack packs a table: a hash would take far longer
+--                              to become one; see `TEXT` for the fields that are not numbers
+--        2 places  sorted set  visitor -> ordinal, for everybody in line, aside, at the door or inside
+--        3 active  sorted set  ordinal -> when the pass runs out
+--        4 since   hash        ordinal -> when the pass was given
+--        5 aside   sorted set  ordinal -> when the missed turn is given up
+--        6 door    sorted set  ordinal -> ordinal, served before the line
+--        7 gone    bitmap      by ordinal - base: left, revoked, missed for good
+--        8 done    bitmap      by ordinal - base: was inside and is no longer
+--        9 seen0  10 seen1  11 seen2  bitmaps by ordinal - base: presence, round n in seen(n mod 3)
+--       12 log     stream      <version>-1: what ended or moved in that version, and whether the state, a pause or
+--                              the policy changed
+--       13 keys0  14 keys1     hashes: idempotency key -> digest of the request, round n in keys(n mod 2)
+--       15 imported 16 claimed bitmaps by ordinal - base: given by an import, and answered to a join since
+-- ARGV   1 clock      milliseconds in the place of Redis's own clock, for tests; '' in production
+--        2 look_max   places that one call looks at, and that it ends, at the most
+--        3 base_trail how far `base`, below which no ending is remembered, trails `head`
+--        4 base_step  by how much `base` moves on at a time
+--        5 version    that the calling node shows, 6 its epoch, 7 its server; -1, 0 and '' if it shows none
+--        8 ...        the command's own
+-- Returns { status, more, version, head, issued, room time, news, ... the command's own }
+--        status 'ok'; or, with nothing changed: 'missing' (no such room), 'fenced' (written on another server),
+--        'frozen' (being moved; news is followed by why), 'deleted', 'held' (news is followed by milliseconds to
+--        wait), 'again' (a part was done; call again)
+--        news is what the node needs to show the room as it is after this call (see `news`), or {}: then it looks
+
+-- While a library is loaded, it sees nothing of Lua but the means to register functions; and later, what is global is
+-- found more slowly than a local variable. So the first call takes them all from here.
+local function globals()
+  return redis.call, tonumber, type, pairs, ipairs, unpack, setmetatable, string.format, string.match, string.sub,
+    string.find, string.byte, table.concat, table.sort, math.floor, math.min, math.max, bit.band, bit.bor, bit.lshift,
+    bit.rshift, cmsgpack.pack, cmsgpack.unpack
+end
+local call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
+  floor, min, max, band, bor, lshift, rshift, pack, unpack_packed
+local INFINITY = 1 / 0
+
+-- The stock is a number, but may be larger than Lua can count to.
+local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
+-- What a room does not have is false. What is often asked for and seldom there is found without a call.
+local NOTHING = { frozen = false, lost_after = false, lost_until = false, fresh = false }
+local ABSENT = { __index = NOTHING }
+
+-- What belongs to one call. Variables of a library outlive it, also where it fails half way, so `start_call` sets every
+-- one of them.
+local KEYS, ARGV
+local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, LOG, IMPORTED, CLAIMED
+-- The room, once it is read.
+local R
+-- What it was then, of what settling may change for those who wait.
+local head_before, base_before, admitted_before, lost_before
+-- Room time, and the clock that it comes from.
+local now, clock
+-- Whether anything has changed that a view shows, whether that is the state, a pause or the policy, and what ended or
+-- was set aside.
+local visible, turned, ended_gone, ended_done, set_aside
+-- Whether places were given: the last one is in line unless `head` has reached it.
+local newcomers
+-- Whether nothing else was done before settling.
+local only_newcomers
+-- Once settled: no pass and no missed turn runs out before this, and whether nobody is at the door, if that was looked at.
+local runs_out, door_empty
+
+local function start_call(keys, args)
+  if not call then
+    call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
+      floor, min, max, band, bor, lshift, rshift, pack, unpack_packed = globals()
+    setmetatable(NOTHING, { __index = function() return false end })
+  end
+  KEYS, ARGV = keys, args
+  ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
+  GONE, DONE, LOG, IMPORTED, CLAIMED = keys[7], keys[8], keys[12], keys[15], keys[16]
+  R = nil
+  head_before, base_before, admitted_before, lost_before = nil, nil, nil, nil
+  now, clock = nil, nil
+  visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
+  newcomers, only_newcomers = false, false
+  runs_out, door_empty = nil, nil
+end
+
+-- Registers a function of the library, which is called by the prefix of this very text and its name. Redis refuses a
+-- call beforehand where it could not write, unless a flag says that it may go on: 'no-writes', that it writes nothing;
+-- 'allow-oom', that it may write where memory is short.
+local function register(name, body, flag)
+  redis.register_function{
+    function_name = PREFIX .. name,
+    callback = function(keys, args)
+      start_call(keys, args)
+      return body()
+    end,
+    flags = { flag },
+  }
+end
