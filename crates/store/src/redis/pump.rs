@@ -1,5 +1,5 @@
-//! Requests of the same kind are gathered: whatever has queued up while the last call was on its way is the next. Joins
-//! of a crowd do not wait for it: with enough of them there are two calls on their way.
+//! Requests of the same kind are gathered: whatever has queued up while a call was on its way is the next. Those of a
+//! crowd do not wait for it: with enough of them there are several calls on their way.
 
 use std::sync::Arc;
 
@@ -21,9 +21,11 @@ pub(super) const QUEUE_MAX: usize = 65_536;
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
+/// Calls for holders who ask that are on their way at the same time.
+const ASKS_AT_A_TIME: usize = 2;
 /// While a call is on its way, another is made only for so many: what a call costs Redis before its first visitor is
 /// as much as some thirty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.
-const WORTH_A_CALL: usize = 48;
+const WORTH_A_CALL: usize = 24;
 /// How often others are let go first before a call is made.
 const TURNS_MAX: u32 = 4;
 
@@ -64,26 +66,10 @@ impl Inner {
     pub(super) async fn pump_joins(
         self: Arc<Self>,
         room: Arc<RoomNode>,
-        mut queue: mpsc::Receiver<Joining>,
+        queue: mpsc::Receiver<Joining>,
     ) {
-        let (mut free, mut calls) = (Lane::all().to_vec(), FuturesUnordered::new());
-        let (mut batch, mut open) = (Vec::new(), true);
-        // Once the store is closed nobody asks any more; those who did are answered still.
-        loop {
-            let wanted = if calls.is_empty() { 1 } else { WORTH_A_CALL };
-            if batch.len() >= wanted
-                && let Some(lane) = free.pop()
-            {
-                linger(&mut queue, &mut batch, JOINS_PER_CALL).await;
-                calls.push(self.join(&room, lane, std::mem::take(&mut batch)));
-            }
-            let space = JOINS_PER_CALL - batch.len();
-            tokio::select! {
-                Some(lane) = calls.next() => free.push(lane),
-                asked = queue.recv_many(&mut batch, space), if open && space > 0 => open = asked > 0,
-                else => return,
-            }
-        }
+        let join = |lane, joining| self.join(&room, lane, joining);
+        pump(queue, Lane::all(), JOINS_PER_CALL, join).await;
     }
 
     /// Makes one call, and gives back the lane that it took.
@@ -101,15 +87,16 @@ impl Inner {
     pub(super) async fn pump_asks(
         self: Arc<Self>,
         room: Arc<RoomNode>,
-        mut queue: mpsc::Receiver<Asking>,
+        queue: mpsc::Receiver<Asking>,
     ) {
-        let mut batch = Vec::new();
-        while gather(&mut queue, &mut batch, ASKS_PER_CALL).await {
-            let asking = std::mem::take(&mut batch);
-            let standings = self.transit.hear(&room, &asking).await;
-            let answers = asking.into_iter().map(|one| one.answer).collect();
-            self.answer_all(answers, standings);
-        }
+        let hear = |(), asking| self.hear(&room, asking);
+        pump(queue, [(); ASKS_AT_A_TIME], ASKS_PER_CALL, hear).await;
+    }
+
+    async fn hear(&self, room: &RoomNode, asking: Vec<Asking>) {
+        let standings = self.transit.hear(room, &asking).await;
+        let answers = asking.into_iter().map(|one| one.answer).collect();
+        self.answer_all(answers, standings);
     }
 
     /// Whoever asked may have gone; what was done stays done.
@@ -131,12 +118,32 @@ impl Inner {
     }
 }
 
-/// Waits for requests and takes those that are there. Says whether anybody asked; nobody does once the store is
-/// closed.
-async fn gather<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, most: usize) -> bool {
-    let asked = queue.recv_many(batch, most).await;
-    linger(queue, batch, most).await;
-    asked > 0
+/// Makes calls of what comes in, each with `most` at the most, as many at a time as there are ways; a call gives back the
+/// way that it took.
+async fn pump<T, W, C: Future<Output = W>>(
+    mut queue: mpsc::Receiver<T>,
+    ways: impl IntoIterator<Item = W>,
+    most: usize,
+    call: impl Fn(W, Vec<T>) -> C,
+) {
+    let mut free: Vec<_> = ways.into_iter().collect();
+    let (mut calls, mut batch, mut open) = (FuturesUnordered::new(), Vec::new(), true);
+    // Once the store is closed nobody asks any more; those who did are answered still.
+    loop {
+        let wanted = if calls.is_empty() { 1 } else { WORTH_A_CALL };
+        if batch.len() >= wanted
+            && let Some(way) = free.pop()
+        {
+            linger(&mut queue, &mut batch, most).await;
+            calls.push(call(way, std::mem::take(&mut batch)));
+        }
+        let space = most - batch.len();
+        tokio::select! {
+            Some(way) = calls.next() => free.push(way),
+            asked = queue.recv_many(&mut batch, space), if open && space > 0 => open = asked > 0,
+            else => return,
+        }
+    }
 }
 
 /// One call with many costs little more than one with few, so as long as others ask meanwhile, whoever is about to ask
