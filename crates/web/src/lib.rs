@@ -37,7 +37,7 @@ pub use crate::{
     request_id::RequestId,
     retry::retry_soon,
     server::{OpenConnections, Report, Server, listen},
-    service::{Observe, Shortcut, Verbatim, is_from_another_site},
+    service::{Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
     written::{Plain, WriteJson},
 };

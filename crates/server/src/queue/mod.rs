@@ -7,6 +7,7 @@ mod leave;
 mod outage;
 mod passes;
 mod place;
+mod shortcut;
 mod status;
 mod verify;
 
@@ -19,5 +20,6 @@ pub(crate) use outage::Outage;
 pub(crate) use passes::LastPasses;
 pub(crate) use place::{EtaRange, Place, PlaceView};
 pub(crate) use ropeline_web::bearer;
-pub(crate) use status::{Polls, status};
+pub(crate) use shortcut::Straight;
+pub(crate) use status::status;
 pub(crate) use verify::{Entry, judge, verify};

@@ -38,7 +38,7 @@ use crate::{
     follow::{Followed, follow},
     metrics::{Metrics, Observer},
     pages::ReturnRule,
-    queue::{LastPasses, Outage, Polls},
+    queue::{LastPasses, Outage, Straight},
     rate::Rates,
     router::{cors, router},
     service::InProcess,
@@ -223,7 +223,7 @@ impl Ready {
         let router = cors(router(app.clone(), beside), &cors_origins);
         let own_origin = public_url.map(|url| url.as_str().to_owned());
         let server = Server::new(router, limits)
-            .shortcut(Polls(app.clone()))
+            .shortcut(Straight(app.clone()))
             .origins(cors_origins.into_iter().chain(own_origin).collect())
             .observe(Observer(Arc::clone(&app.metrics)));
         app.metrics.watch(server.open_connections());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ropeline_testing::http::{Ask, Reply};
 use serde_json::json;
 
-use crate::app::{STATUS, TOKENS, TestApp, field, token};
+use crate::app::{STATUS, TOKENS, TestApp, VERIFY, field, token};
 
 #[test]
 fn who_comes_into_an_empty_room_is_inside_at_once() {
@@ -53,9 +53,9 @@ fn who_waits_knows_how_many_are_ahead_and_behind_and_how_long() {
     );
 }
 
-/// Polls of those in line take a way of their own past the router, which a request that names its origin does not.
+/// Polls and gate checks take a way of their own past the router, which a request that names its origin does not.
 #[test]
-fn every_poll_is_answered_as_the_router_answers_it() {
+fn polls_and_gate_checks_are_answered_as_the_router_answers_them() {
     let mut app = TestApp::new();
     let inside = app.token_of("inside");
     let waiting = app.token_of("waiting");
@@ -68,7 +68,7 @@ fn every_poll_is_answered_as_the_router_answers_it() {
         if waiting.ends_with('A') { 'E' } else { 'A' }
     );
     let cookie = format!("rl_main={waiting}");
-    let asked: [(u16, Ask); 13] = [
+    let asked: [(u16, Ask); 18] = [
         (200, Ask::get(STATUS).token(&waiting)),
         (200, Ask::get(STATUS).header("token", &waiting)),
         (200, Ask::get(STATUS).header("cookie", &cookie)),
@@ -101,6 +101,14 @@ fn every_poll_is_answered_as_the_router_answers_it() {
         (401, Ask::get(STATUS)),
         (404, Ask::get(STATUS).token(&gone)),
         (405, Ask::post(STATUS).token(&waiting)),
+        (204, Ask::get(VERIFY).token(&inside)),
+        (403, Ask::get(VERIFY).token(&waiting)),
+        (401, Ask::get(VERIFY).token(&gone)),
+        (
+            401,
+            Ask::get(&format!("{VERIFY}?room=other")).token(&inside),
+        ),
+        (405, Ask::post(VERIFY).token(&inside)),
     ];
     for (status, ask) in asked {
         let label = format!("{ask:?}");
@@ -109,7 +117,8 @@ fn every_poll_is_answered_as_the_router_answers_it() {
         let long = app.send(ask.header("origin", "http://test"));
         assert_eq!(short.status, status, "{label}");
         assert_eq!(short.status, long.status, "{label}");
-        assert_eq!(short.json(), long.json(), "{label}");
+        let body = |reply: &Reply| String::from_utf8_lossy(&reply.body).into_owned();
+        assert_eq!(body(&short), body(&long), "{label}");
         let headers = |reply: &Reply| -> BTreeSet<_> {
             let kept = reply.headers.iter().filter(|(name, _)| name != "date");
             kept.cloned().collect()

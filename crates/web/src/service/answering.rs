@@ -21,10 +21,18 @@ pin_project_lite::pin_project! {
     /// hold the request several times over.
     pub(crate) struct Answering {
         #[pin]
-        route: Option<RouteFuture<Infallible>>,
-        answer: Option<Response>,
+        answer: Answer,
         pub(crate) id: RequestId,
         pub(crate) started: Option<Instant>,
+    }
+}
+
+pin_project_lite::pin_project! {
+    #[project = AnswerProjection]
+    enum Answer {
+        Routed { #[pin] route: RouteFuture<Infallible> },
+        Later { answer: Pin<Box<dyn Future<Output = Response> + Send>> },
+        Now { answer: Option<Response> },
     }
 }
 
@@ -34,19 +42,25 @@ impl Answering {
         id: RequestId,
         started: Option<Instant>,
     ) -> Self {
-        Self {
-            route: Some(route),
-            answer: None,
-            id,
-            started,
-        }
+        Self::new(Answer::Routed { route }, id, started)
     }
 
-    /// Nothing is to be waited for.
+    pub(super) fn later(
+        answer: Pin<Box<dyn Future<Output = Response> + Send>>,
+        id: RequestId,
+        started: Option<Instant>,
+    ) -> Self {
+        Self::new(Answer::Later { answer }, id, started)
+    }
+
     pub(super) fn at_once(answer: Response, id: RequestId, started: Option<Instant>) -> Self {
+        let answer = Some(answer);
+        Self::new(Answer::Now { answer }, id, started)
+    }
+
+    fn new(answer: Answer, id: RequestId, started: Option<Instant>) -> Self {
         Self {
-            route: None,
-            answer: Some(answer),
+            answer,
             id,
             started,
         }
@@ -58,14 +72,16 @@ impl Future for Answering {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let this = self.project();
-        let Some(route) = this.route.as_pin_mut() else {
-            let answer = this.answer.take();
-            return Poll::Ready(answer.expect("hyper polls no answer again"));
+        let answer = match this.answer.project() {
+            AnswerProjection::Routed { route } => {
+                guard(this.id, || route.poll(cx).map(|Ok(response)| response))
+            }
+            AnswerProjection::Later { answer } => guard(this.id, || answer.as_mut().poll(cx)),
+            AnswerProjection::Now { answer } => Ok(Poll::Ready(
+                answer.take().expect("hyper polls no answer again"),
+            )),
         };
-        match guard(this.id, || route.poll(cx)) {
-            Ok(answer) => answer.map(|Ok(response)| response),
-            Err(failure) => Poll::Ready(failure),
-        }
+        answer.unwrap_or_else(Poll::Ready)
     }
 }
 

@@ -6,7 +6,7 @@ mod check;
 mod cross_site;
 mod finish;
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{fmt, net::SocketAddr, pin::Pin, time::Duration};
 
 use axum::{
     Router,
@@ -35,8 +35,17 @@ pub trait Observe: Send + Sync + 'static {
 /// Answers what is asked most without the router, whose way to a handler and back takes longer than some answers do.
 /// The limits and headers of all other answers are those of these too.
 pub trait Shortcut: Send + Sync + 'static {
-    /// The answer, if nothing has to be waited for. The router is asked otherwise, and has to answer the same.
-    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Response>;
+    /// The answer, as the router would give it; `None` leaves it to the router.
+    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shortly>;
+}
+
+/// What a [`Shortcut`] answers.
+#[expect(missing_debug_implementations, reason = "a future cannot be shown")]
+pub enum Shortly {
+    /// The answer is there.
+    Now(Response),
+    /// It has to be waited for.
+    Later(Pin<Box<dyn Future<Output = Response> + Send>>),
 }
 
 /// A router with what surrounds it. One per listener.
@@ -74,8 +83,10 @@ impl Service {
         if let Err(problem) = checked {
             return Answering::at_once(problem.into_response(), id, started);
         }
-        if let Some(answer) = self.shortcut(&request, &id) {
-            return Answering::at_once(answer, id, started);
+        match self.shortcut(&request, &id) {
+            Some(Shortly::Now(answer)) => return Answering::at_once(answer, id, started),
+            Some(Shortly::Later(answer)) => return Answering::later(answer, id, started),
+            None => {}
         }
         let mut request = request.map(|body| RequestBody::wrap(body, &self.limits));
         request.extensions_mut().insert(id.clone());
@@ -83,10 +94,11 @@ impl Service {
         Answering::routed(self.router.clone().call(request), id, started)
     }
 
-    fn shortcut(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Response> {
+    fn shortcut(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Shortly> {
         let shortcut = self.shortcut.as_ref()?;
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        answering::guard(id, || shortcut.answer(method, uri, headers)).unwrap_or_else(Some)
+        let answer = answering::guard(id, || shortcut.answer(method, uri, headers));
+        answer.unwrap_or_else(|failure| Some(Shortly::Now(failure)))
     }
 
     pub(crate) fn finish(
