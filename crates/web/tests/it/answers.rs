@@ -83,6 +83,33 @@ async fn a_panic_is_a_problem_that_tells_nothing() {
 }
 
 #[tokio::test]
+async fn what_goes_past_the_router_is_guarded_and_counted_as_all_else() {
+    let served = Served::new(Limits::default()).await;
+    let mut client = served.client().await;
+    for (path, status) in [
+        ("now", 200),
+        ("later", 200),
+        ("panic", 500),
+        ("panic-later", 500),
+    ] {
+        client.send(get_request(&format!("/short/{path}"))).await;
+        let answer = client.answer().await;
+        if status == 200 {
+            assert_eq!(answer.body, path);
+        } else {
+            answer.problem(status);
+        }
+        assert!(!answer.body.contains("secret"));
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+        assert!(answer.header("x-request-id").is_some(), "{path}");
+    }
+    client.send(get_request("/short/none")).await;
+    client.answer().await.problem(404);
+    let statuses = served.statuses.lock().unwrap().clone();
+    assert_eq!(statuses, [200, 200, 500, 500, 404]);
+}
+
+#[tokio::test]
 async fn a_plain_request_id_is_taken_over() {
     let served = Served::new(Limits::default()).await;
     let answer = served

@@ -9,13 +9,13 @@ use std::{
 use axum::{
     Router,
     extract::ConnectInfo,
-    http::{HeaderValue, StatusCode},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use ropeline_web::{
     Json, Kind, Limits, Observe, OpenConnections, Path, Problem, Query, Report, RequestId, Server,
-    Tasks, Verbatim,
+    Shortcut, Shortly, Tasks, Verbatim,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,13 +64,33 @@ impl Observe for Statuses {
     }
 }
 
+/// Answers below `/short/`, past the router.
+struct Short;
+
+impl Shortcut for Short {
+    fn answer(&self, _: &Method, uri: &Uri, _: &HeaderMap) -> Option<Shortly> {
+        match uri.path().strip_prefix("/short/")? {
+            "now" => Some(Shortly::Now("now".into_response())),
+            "later" => Some(Shortly::Later(Box::pin(async {
+                tokio::task::yield_now().await;
+                "later".into_response()
+            }))),
+            "panic" => panic!("a secret"),
+            "panic-later" => Some(Shortly::Later(Box::pin(async { panic!("a secret") }))),
+            _ => None,
+        }
+    }
+}
+
 impl Served {
     pub(crate) async fn new(limits: Limits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let gate = Arc::<Gate>::default();
         let statuses = Arc::<Mutex<Vec<u16>>>::default();
-        let server = Server::new(router(&gate), limits).observe(Statuses(Arc::clone(&statuses)));
+        let server = Server::new(router(&gate), limits)
+            .shortcut(Short)
+            .observe(Statuses(Arc::clone(&statuses)));
         let open = server.open_connections();
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
