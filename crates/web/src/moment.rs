@@ -56,9 +56,9 @@ fn date_of(day: u64) -> (u64, u64, u64) {
 /// The numbers below a hundred, two digits each.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
+    let mut number: u8 = 0;
     while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        pairs[number as usize] = [b'0' + number / 10, b'0' + number % 10];
         number += 1;
     }
     pairs

@@ -1,9 +1,6 @@
 //! What servers are asked most, past the router: polls and gate checks.
 
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 use http::{HeaderMap, Method, Uri, header::ORIGIN};
 use ropeline_web::{Shortcut, Shortly};
 
@@ -43,24 +40,28 @@ impl Shortcut for Straight {
 
 /// Who is in line is answered at once: the store need not be asked about them.
 fn poll(app: &App, asking: Asking) -> Shortly {
-    let (claims, seen) = match asking.claims_at_once(app) {
-        Ok(Some(known)) => known,
-        Ok(None) => return later(status(State(app.clone()), asking)),
+    let known = match asking.claims_at_once(app) {
+        Ok(known) => known,
         Err(error) => return Shortly::Now(error.into_response()),
     };
-    if let Some(place) = Place::in_line(app, &claims, &seen) {
-        return Shortly::Now(view(app, &asking, &claims, place, &seen));
+    if let Some((claims, seen)) = &known
+        && let Some(place) = Place::in_line(app, claims, seen)
+    {
+        return Shortly::Now(view(app, &asking, claims, place, seen));
     }
     let app = app.clone();
-    later(async move { tell(&app, &asking, &claims, seen).await })
+    Shortly::Later(Box::pin(async move {
+        let answer = match known {
+            Some((claims, seen)) => tell(&app, &asking, &claims, seen).await,
+            None => status(State(app), asking).await,
+        };
+        answer.into_response()
+    }))
 }
 
 fn check(app: &App, asking: Asking) -> Shortly {
-    later(verify(State(app.clone()), asking))
-}
-
-fn later<E: IntoResponse>(
-    answer: impl Future<Output = Result<Response, E>> + Send + 'static,
-) -> Shortly {
-    Shortly::Later(Box::pin(async { answer.await.into_response() }))
+    let app = app.clone();
+    Shortly::Later(Box::pin(async move {
+        verify(State(app), asking).await.into_response()
+    }))
 }

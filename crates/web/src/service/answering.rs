@@ -72,26 +72,32 @@ impl Future for Answering {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
         let this = self.project();
-        let answer = match this.answer.project() {
+        match this.answer.project() {
             AnswerProjection::Routed { route } => {
-                guard(this.id, || route.poll(cx).map(|Ok(response)| response))
+                let poll = || route.poll(cx).map(|Ok(response)| response);
+                guard(this.id, poll, Poll::Ready)
             }
-            AnswerProjection::Later { answer } => guard(this.id, || answer.as_mut().poll(cx)),
-            AnswerProjection::Now { answer } => Ok(Poll::Ready(
-                answer.take().expect("hyper polls no answer again"),
-            )),
-        };
-        answer.unwrap_or_else(Poll::Ready)
+            AnswerProjection::Later { answer } => {
+                guard(this.id, || answer.as_mut().poll(cx), Poll::Ready)
+            }
+            AnswerProjection::Now { answer } => {
+                Poll::Ready(answer.take().expect("hyper polls no answer again"))
+            }
+        }
     }
 }
 
-/// What a handler says, or an answer in its place if it panicked. It is never asked again then, so nothing sees its
-/// broken state; what it shares with others is guarded by locks that poison.
-pub(super) fn guard<T>(id: &RequestId, handler: impl FnOnce() -> T) -> Result<T, Response> {
-    catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| {
+/// What a handler says, or `instead` of an answer in its place if it panicked. It is never asked again then, so nothing
+/// sees its broken state; what it shares with others is guarded by locks that poison.
+pub(super) fn guard<T>(
+    id: &RequestId,
+    handler: impl FnOnce() -> T,
+    instead: impl FnOnce(Response) -> T,
+) -> T {
+    catch_unwind(AssertUnwindSafe(handler)).unwrap_or_else(|panic| {
         let message = message_of(&*panic);
         tracing::error!(request.id = %id, panic = message, "a handler panicked");
-        Problem::internal().into_response()
+        instead(Problem::internal().into_response())
     })
 }
 

@@ -97,8 +97,8 @@ impl Service {
     fn shortcut(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Shortly> {
         let shortcut = self.shortcut.as_ref()?;
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        let answer = answering::guard(id, || shortcut.answer(method, uri, headers));
-        answer.unwrap_or_else(|failure| Some(Shortly::Now(failure)))
+        let answer = || shortcut.answer(method, uri, headers);
+        answering::guard(id, answer, |failure| Some(Shortly::Now(failure)))
     }
 
     pub(crate) fn finish(
