@@ -53,14 +53,8 @@ local function import(visitor, was)
 end
 
 register('import', function()
-  local refused = open()
+  local refused = open_for_newcomers()
   if refused then return refused end
-  if now < R.joins_held_until then
-    local wait = R.joins_held_until - now
-    local more = settle()
-    done(more)
-    return answer('held', more, wait)
-  end
   local imported_until = max(R.imported_until, now + tonumber(ARGV[8]))
   if imported_until ~= R.imported_until then visible = true end
   R.imported_until = imported_until

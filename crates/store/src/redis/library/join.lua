@@ -203,14 +203,8 @@ local function write_note()
 end
 
 register('join', function()
-  local refused = open()
+  local refused = open_for_newcomers()
   if refused then return refused end
-  if now < R.joins_held_until then
-    local wait = R.joins_held_until - now
-    local more = settle()
-    done(more)
-    return answer('held', more, wait)
-  end
   start_batch()
   if ARGV[9] == 'again' then read_note() end
   local what, ordinals

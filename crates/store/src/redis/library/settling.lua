@@ -283,3 +283,14 @@ local function settle()
   advance_base()
   return more
 end
+
+-- As `open`, for a call that gives places: while joins are held it settles and does nothing else.
+local function open_for_newcomers()
+  local refused = open()
+  if refused then return refused end
+  if now >= R.joins_held_until then return end
+  local wait = R.joins_held_until - now
+  local more = settle()
+  done(more)
+  return answer('held', more, wait)
+end
