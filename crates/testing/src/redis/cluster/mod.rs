@@ -179,6 +179,14 @@ impl TestCluster {
             && self.is_ok(server)
             && view.iter().all(|seen| self.is_as_seen(seen))
             && masters.iter().all(|master| has_replica(master, &view))
+            && self.tells_of_all(server)
+    }
+
+    /// Whether a server tells its clients of every other. It hides a replica until it has heard from it how
+    /// far it has come.
+    fn tells_of_all(&self, server: usize) -> bool {
+        let slots = self.ask(server, &["CLUSTER", "SLOTS"]);
+        slots.is_some_and(|slots| self.ids.iter().all(|id| slots.contains(id)))
     }
 
     /// Whether what is seen of a server is what it is.
