@@ -6,6 +6,7 @@
 
 mod connection;
 mod credentials;
+mod event_loops;
 mod explained;
 mod extract;
 mod kinds;
@@ -24,6 +25,7 @@ mod written;
 
 pub use crate::{
     credentials::{LOGIN_COOKIE, bearer, cookies},
+    event_loops::EventLoops,
     explained::Explained,
     extract::{Json, JsonText, Path, Query, object},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},

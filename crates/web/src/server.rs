@@ -21,7 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Limits, Observe, Tasks,
+    EventLoops, Limits, Observe, Tasks,
     connection::{self, End},
     service::{Service, Shortcut},
 };
@@ -60,6 +60,7 @@ pub struct Server {
     limits: Limits,
     origins: Vec<String>,
     observer: Option<Box<dyn Observe>>,
+    loops: Option<Arc<EventLoops>>,
     open: OpenConnections,
 }
 
@@ -72,6 +73,7 @@ impl Server {
             limits,
             origins: Vec::new(),
             observer: None,
+            loops: None,
             open: OpenConnections::default(),
         }
     }
@@ -95,6 +97,13 @@ impl Server {
     #[must_use]
     pub fn observe(mut self, observer: impl Observe) -> Self {
         self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Lets these serve connections, in the place of the runtime on which [`Server::serve`] runs.
+    #[must_use]
+    pub fn by(mut self, loops: Arc<EventLoops>) -> Self {
+        self.loops = Some(loops);
         self
     }
 
@@ -170,6 +179,7 @@ struct Acceptor {
     service: Arc<Service>,
     http: http1::Builder,
     slots: Arc<Semaphore>,
+    loops: Option<Arc<EventLoops>>,
     open: OpenConnections,
     cut: Arc<AtomicUsize>,
     tasks: Tasks,
@@ -183,12 +193,14 @@ impl Acceptor {
             limits,
             origins,
             observer,
+            loops,
             open,
         } = server;
         Self {
             http: http(&limits),
             slots: Arc::new(Semaphore::new(limits.connections_max)),
             service: Arc::new(Service::new(router, shortcut, limits, origins, observer)),
+            loops,
             open,
             cut: Arc::default(),
             tasks,
@@ -225,14 +237,26 @@ impl Acceptor {
         let http = self.http.clone();
         let cut = Arc::clone(&self.cut);
         let stop: CancellationToken = self.tasks.stopping();
-        self.tasks.spawn(async move {
+        let serve = async move |stream: TcpStream| {
             // A socket whose options cannot be set is gone, as its first read will say.
             stream.set_nodelay(true).ok();
             if connection::run(stream, peer, service, http, stop).await == End::Cut {
                 cut.fetch_add(1, Relaxed);
             }
             drop((slot, entry));
-        });
+        };
+        let Some(loops) = &self.loops else {
+            self.tasks.spawn(serve(stream));
+            return;
+        };
+        // One that cannot be handed over is gone, too.
+        if let Ok(stream) = stream.into_std() {
+            self.tasks.spawn_on(loops.next(), async move {
+                if let Ok(stream) = TcpStream::from_std(stream) {
+                    serve(stream).await;
+                }
+            });
+        }
     }
 }
 

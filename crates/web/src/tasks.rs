@@ -2,7 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use tokio::{task::JoinHandle, time::timeout};
+use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Tasks that shutdown waits for. Clones share the same set.
@@ -24,6 +24,15 @@ impl Tasks {
         F: Future<Output: Send> + Send + 'static,
     {
         self.tracker.spawn(future)
+    }
+
+    /// As [`Tasks::spawn`], on another runtime.
+    pub(crate) fn spawn_on(
+        &self,
+        runtime: &Handle,
+        future: impl Future<Output: Send> + Send + 'static,
+    ) {
+        self.tracker.spawn_on(future, runtime);
     }
 
     /// Tells a task when to stop. Stopping is up to the task.

@@ -10,7 +10,7 @@ use ropeline_server::{
     config::{BearerKey, Overrides, Settings},
 };
 use ropeline_store::SystemClock;
-use ropeline_web::Report;
+use ropeline_web::{EventLoops, Report};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
@@ -27,8 +27,10 @@ use crate::{
 pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
     prepare_process(&settings);
+    let loops = Arc::new(EventLoops::start().map_err(Failure::Runtime)?);
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
-    runtime.block_on(until_stopped(settings))
+    // What was made on the loops, such as connections to Redis, is used until the end.
+    runtime.block_on(until_stopped(settings, Arc::clone(&loops)))
 }
 
 /// Starts the log, and makes room for as many connections as there may be.
@@ -50,7 +52,7 @@ pub(crate) fn prepare_process(settings: &Settings) {
     }
 }
 
-async fn until_stopped(settings: Settings) -> Result<(), Failure> {
+async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(), Failure> {
     let stop = stop_signal()?;
     tokio::pin!(stop);
     let wish = Wish::of(&settings);
@@ -67,6 +69,7 @@ async fn until_stopped(settings: Settings) -> Result<(), Failure> {
         neighbour.go_to_work();
     }
     let report = ready
+        .by(loops)
         .serve(async {
             stop.await;
             tracing::info!("stopping: requests in progress are finished first");

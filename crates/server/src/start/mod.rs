@@ -17,7 +17,7 @@ use std::{
 use axum::Router;
 use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
-use ropeline_web::{Limits, Report, Server, Tasks, listen};
+use ropeline_web::{EventLoops, Limits, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
 pub(crate) use self::store::Opened;
@@ -59,6 +59,7 @@ pub struct Ready {
     followed: Vec<Followed>,
     sharing: Option<Sharing>,
     beside: Option<Router>,
+    loops: Option<Arc<EventLoops>>,
     started: Started,
 }
 
@@ -158,6 +159,7 @@ impl Ready {
             followed,
             sharing,
             beside: None,
+            loops: None,
             started,
         })
     }
@@ -190,11 +192,19 @@ impl Ready {
         self
     }
 
+    /// Lets these serve connections, in the place of the runtime on which [`Ready::serve`] runs.
+    #[must_use]
+    pub fn by(mut self, loops: Arc<EventLoops>) -> Self {
+        self.loops = Some(loops);
+        self
+    }
+
     /// Answers requests until `shutdown` resolves, then lets those in progress finish and writes what is
     /// left to write.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Report {
         let Self {
             app,
+            loops,
             listener,
             limits,
             cors_origins,
@@ -226,6 +236,10 @@ impl Ready {
             .shortcut(Straight(app.clone()))
             .origins(cors_origins.into_iter().chain(own_origin).collect())
             .observe(Observer(Arc::clone(&app.metrics)));
+        let server = match loops {
+            Some(loops) => server.by(loops),
+            None => server,
+        };
         app.metrics.watch(server.open_connections());
         let stop = async {
             shutdown.await;

@@ -142,7 +142,7 @@ impl Caller<'_> {
     }
 
     fn join(&self, joiners: &[Joiner]) -> Call {
-        let call = self.noted(&library::JOIN, self.room.keys.joins(self.lane));
+        let call = self.noted(&library::JOIN, &self.room.keys.joins(self.lane));
         let call = call.with(self.number).with(self.sending.word());
         let call = call.with(joiners.len());
         let visitors = joiners.iter().map(|joiner| joiner.visitor.as_str());

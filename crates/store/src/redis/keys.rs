@@ -2,7 +2,10 @@
 
 use ropeline_core::RoomId;
 
-use super::slot::Slot;
+use super::{
+    loops::{LOOPS, LoopNumber},
+    slot::Slot,
+};
 
 /// The set of all rooms.
 pub(super) const ROOMS: &str = "rl:rooms";
@@ -13,8 +16,8 @@ const PARTS: [&str; 16] = [
     "seen2", "log", "keys0", "keys1", "imported", "claimed",
 ];
 
-/// Batches of joins that are on their way from a node at the same time.
-pub(super) const LANES: usize = 2;
+/// Batches of joins that are on their way from an event loop at the same time.
+const LANES: usize = 2;
 
 /// One of the ways that a node's joins of a room take: there is one batch at a time in each, so that what Redis
 /// remembers of the last one is enough to answer it again.
@@ -22,8 +25,12 @@ pub(super) const LANES: usize = 2;
 pub(super) struct Lane(pub(super) usize);
 
 impl Lane {
-    pub(super) fn all() -> [Self; LANES] {
-        std::array::from_fn(Self)
+    /// How many there are.
+    pub(super) const COUNT: usize = LANES * LOOPS;
+
+    /// Those of an event loop.
+    pub(super) fn of(at: LoopNumber) -> [Self; LANES] {
+        std::array::from_fn(|lane| Self(at.0 * LANES + lane))
     }
 }
 
@@ -31,8 +38,8 @@ impl Lane {
 #[derive(Debug)]
 pub(super) struct RoomKeys {
     parts: Vec<String>,
-    /// What this node wrote down of its last batch of joins in each lane.
-    joins: [String; LANES],
+    /// What this node wrote down of its last batch of joins, without the lane.
+    joins: String,
     /// And of the last word of an operator that it passed on.
     words: String,
     slot: Slot,
@@ -43,7 +50,7 @@ impl RoomKeys {
         let key = |part: &str| format!("rl:{{{room}}}:{part}");
         Self {
             parts: PARTS.iter().map(|part| key(part)).collect(),
-            joins: Lane::all().map(|lane| key(&format!("joins:{node}:{}", lane.0))),
+            joins: key(&format!("joins:{node}")),
             words: key(&format!("words:{node}")),
             slot: Slot::of(&key("")),
         }
@@ -58,8 +65,8 @@ impl RoomKeys {
         &self.parts
     }
 
-    pub(super) fn joins(&self, lane: Lane) -> &str {
-        &self.joins[lane.0]
+    pub(super) fn joins(&self, lane: Lane) -> String {
+        format!("{}:{}", self.joins, lane.0)
     }
 
     pub(super) fn words(&self) -> &str {

@@ -20,6 +20,7 @@ mod knock;
 mod library;
 mod link;
 mod list;
+mod loops;
 mod picture;
 mod pool;
 mod pump;
@@ -41,7 +42,6 @@ use std::{
 
 use arc_swap::ArcSwap;
 use ropeline_core::{Bounds, RoomId};
-use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use durable::Durability;
@@ -53,7 +53,7 @@ use away::Away;
 use durable::Durable;
 use keys::Lane;
 use link::Link;
-use pump::QUEUE_MAX;
+use loops::LOOPS;
 use refusals::Refusals;
 use room::RoomNode;
 use servers::Servers;
@@ -142,8 +142,8 @@ impl RedisStore {
         let durable = Arc::new(Durable::new(durability, &servers));
         let links = Links {
             writer: link().durable(&durable),
-            joins: Lane::all().map(|_| link().durable(&durable)),
-            gate: link(),
+            joins: (0..Lane::COUNT).map(|_| link().durable(&durable)).collect(),
+            gates: (0..LOOPS).map(|_| link()).collect(),
             feed: link(),
         };
         // Who is to be checked must be found first; and one that is too old has no functions.
@@ -208,18 +208,10 @@ impl Inner {
         if let Some(room) = self.get(name) {
             return room;
         }
-        let (joins, joining) = mpsc::channel(QUEUE_MAX);
-        let (asks, asking) = mpsc::channel(QUEUE_MAX);
-        let room = Arc::new(RoomNode::new(name.clone(), &self.transit.node, joins, asks));
+        let room = Arc::new(RoomNode::new(name.clone(), &self.transit.node));
         let mut rooms = BTreeMap::clone(&self.rooms.load());
         rooms.insert(name.clone(), Arc::clone(&room));
         self.rooms.store(Arc::new(rooms));
-        let stopping = self.stopping.clone();
-        let joins = Arc::clone(self).pump_joins(Arc::clone(&room), joining);
-        self.tasks
-            .spawn(stopping.clone().run_until_cancelled_owned(joins));
-        let asks = Arc::clone(self).pump_asks(Arc::clone(&room), asking);
-        self.tasks.spawn(stopping.run_until_cancelled_owned(asks));
         self.tasks
             .spawn(Arc::clone(self).tend_for_ever(Arc::clone(&room)));
         room

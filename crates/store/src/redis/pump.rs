@@ -1,23 +1,25 @@
 //! Requests of the same kind are gathered: whatever has queued up while a call was on its way is the next. Those of a
-//! crowd do not wait for it: with enough of them there are several calls on their way.
+//! crowd do not wait for it: with enough of them there are several calls on their way. Every event loop gathers its own.
 
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use ropeline_core::{Command, Holder, Joined, Joiner, Reply, Standing};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{
+    mpsc::{self, error::TrySendError},
+    oneshot,
+};
 
 use super::{
     Inner,
     encode::{Caller, Done},
     keys::Lane,
+    loops::LoopNumber,
     room::RoomNode,
     transit::{Failed, Transit},
 };
 use crate::StoreError;
 
-/// Requests that may wait; beyond this they are refused at once.
-pub(super) const QUEUE_MAX: usize = 65_536;
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
@@ -25,7 +27,7 @@ const ASKS_PER_CALL: usize = 256;
 const ASKS_AT_A_TIME: usize = 2;
 /// While a call is on its way, another is made only for so many: what a call costs Redis before its first visitor is
 /// as much as some thirty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.
-const WORTH_A_CALL: usize = 24;
+const WORTH_A_CALL: usize = 48;
 /// How often others are let go first before a call is made.
 const TURNS_MAX: u32 = 4;
 
@@ -63,13 +65,49 @@ impl How {
 }
 
 impl Inner {
-    pub(super) async fn pump_joins(
+    /// Lets a visitor join with those who ask here meanwhile.
+    pub(super) async fn queue_join(
+        self: &Arc<Self>,
+        room: &Arc<RoomNode>,
+        joiner: Joiner,
+    ) -> Result<(Joined, Standing), StoreError> {
+        let at = self.transit.loops.current();
+        let begin = |queue| self.spawn(Arc::clone(self).pump_joins(Arc::clone(room), at, queue));
+        let queue = |answer| room.joins.send(at, Joining { joiner, answer }, begin);
+        answered(queue).await
+    }
+
+    /// Hears a holder with those who ask here meanwhile.
+    pub(super) async fn queue_ask(
+        self: &Arc<Self>,
+        room: &Arc<RoomNode>,
+        how: How,
+        holder: Holder,
+    ) -> Result<Standing, StoreError> {
+        let at = self.transit.loops.current();
+        let begin = |queue| self.spawn(Arc::clone(self).pump_asks(Arc::clone(room), queue));
+        let asking = |answer| Asking {
+            how,
+            holder,
+            answer,
+        };
+        answered(|answer| room.asks.send(at, asking(answer), begin)).await
+    }
+
+    /// Runs a pump on the event loop that asks, until the store is closed.
+    fn spawn(&self, pump: impl Future<Output = ()> + Send + 'static) {
+        let stopping = self.stopping.clone();
+        self.tasks.spawn(stopping.run_until_cancelled_owned(pump));
+    }
+
+    async fn pump_joins(
         self: Arc<Self>,
         room: Arc<RoomNode>,
+        at: LoopNumber,
         queue: mpsc::Receiver<Joining>,
     ) {
         let join = |lane, joining| self.join(&room, lane, joining);
-        pump(queue, Lane::all(), JOINS_PER_CALL, join).await;
+        pump(queue, Lane::of(at), JOINS_PER_CALL, join).await;
     }
 
     /// Makes one call, and gives back the lane that it took.
@@ -84,11 +122,7 @@ impl Inner {
         lane
     }
 
-    pub(super) async fn pump_asks(
-        self: Arc<Self>,
-        room: Arc<RoomNode>,
-        queue: mpsc::Receiver<Asking>,
-    ) {
+    async fn pump_asks(self: Arc<Self>, room: Arc<RoomNode>, queue: mpsc::Receiver<Asking>) {
         let hear = |(), asking| self.hear(&room, asking);
         pump(queue, [(); ASKS_AT_A_TIME], ASKS_PER_CALL, hear).await;
     }
@@ -116,6 +150,19 @@ impl Inner {
             }
         }
     }
+}
+
+/// Queues a request and waits for its answer.
+async fn answered<T, Q>(
+    queue: impl FnOnce(Answer<T>) -> Result<(), TrySendError<Q>>,
+) -> Result<T, StoreError> {
+    let (sender, answer) = oneshot::channel();
+    let closed = || StoreError::Unavailable("it is closed".into());
+    queue(sender).map_err(|error| match error {
+        TrySendError::Full(_) => StoreError::Overloaded,
+        TrySendError::Closed(_) => closed(),
+    })?;
+    answer.await.unwrap_or_else(|_| Err(closed()))
 }
 
 /// Makes calls of what comes in, each with `most` at the most, as many at a time as there are ways; a call gives back the
@@ -191,7 +238,7 @@ impl Transit {
         let caller = self.caller(room);
         let holders = || asking.iter().map(|one| (one.how.word(), &one.holder));
         let attempt = |caller: Caller<'_>| caller.hear_all(holders());
-        let mut answer = self.insist(&self.gate, caller, attempt).await?;
+        let mut answer = self.insist(self.gate(), caller, attempt).await?;
         room.note_more(answer.more);
         let mut values = answer.rest.list()?;
         let each = asking.iter().map(|_| values.standing());

@@ -7,11 +7,12 @@ use std::sync::{
 
 use arc_swap::ArcSwapOption;
 use ropeline_core::{Bits, Located, Ordinal, Pace, RoomId, RoomState, ServerId, Timestamp, View};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use super::{
     away::Away,
     keys::RoomKeys,
+    loops::Queues,
     picture::{Asked, Looked, Picture},
     pump::{Asking, Joining},
 };
@@ -40,8 +41,8 @@ pub(super) struct RoomNode {
     pub(super) healing: tokio::sync::Mutex<()>,
     pub(super) refreshing: tokio::sync::Mutex<()>,
     pub(super) refreshes: Refreshes,
-    pub(super) joins: mpsc::Sender<Joining>,
-    pub(super) asks: mpsc::Sender<Asking>,
+    pub(super) joins: Queues<Joining>,
+    pub(super) asks: Queues<Asking>,
 }
 
 /// How many refreshes have begun, and which was the last to succeed.
@@ -67,12 +68,7 @@ struct Confirmed {
 }
 
 impl RoomNode {
-    pub(super) fn new(
-        name: RoomId,
-        node: &str,
-        joins: mpsc::Sender<Joining>,
-        asks: mpsc::Sender<Asking>,
-    ) -> Self {
+    pub(super) fn new(name: RoomId, node: &str) -> Self {
         Self {
             keys: RoomKeys::of(&name, node),
             name,
@@ -88,8 +84,8 @@ impl RoomNode {
             healing: tokio::sync::Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),
             refreshes: Refreshes::default(),
-            joins,
-            asks,
+            joins: Queues::default(),
+            asks: Queues::default(),
         }
     }
 

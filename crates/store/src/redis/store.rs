@@ -2,27 +2,22 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use ropeline_core::{
-    Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Outcome, Policy,
-    Reply, RoomId, RoomState, Saved, Standing, Timestamp, View, Visitor,
-};
-use tokio::sync::{
-    mpsc::{self, error::TrySendError},
-    oneshot,
-};
-
 use super::{
     RedisStore, StoreTime,
     durable::Durable,
     encode::{Caller, Done},
     picture::{Asked, Looked},
-    pump::{Asking, How, Joining},
+    pump::How,
     room::RoomNode,
     transit::{Failed, Known, Transit},
     wire::{Answer, Status},
 };
 use crate::{Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
+use async_trait::async_trait;
+use ropeline_core::{
+    Command, Departure, Holder, ImportRow, Imported, Joined, Joiner, Ordinal, Outcome, Policy,
+    Reply, RoomId, RoomState, Saved, Standing, Timestamp, View, Visitor,
+};
 
 /// A room that was not there at all holds joins for this long: a node that remembers it may be about to restore it.
 const NEW_ROOM_HOLD: Duration = Duration::from_secs(1);
@@ -100,7 +95,7 @@ impl Store for RedisStore {
     async fn join(&self, room: &RoomId, joiner: Joiner) -> Result<(Joined, Standing), StoreError> {
         let room = self.inner.live(room)?;
         room.away.check()?;
-        ask(&room.joins, |answer| Joining { joiner, answer }).await
+        self.inner.queue_join(&room, joiner).await
     }
 
     async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
@@ -150,7 +145,7 @@ impl Store for RedisStore {
         let transit = &self.inner.transit;
         let caller = transit.caller(&room);
         let attempt = |caller: Caller<'_>| caller.find(visitor.as_str());
-        let mut answer = transit.insist(&transit.gate, caller, attempt).await?;
+        let mut answer = transit.insist(transit.gate(), caller, attempt).await?;
         let ordinal = answer.rest.ordinal().map_err(Failed::from)?;
         let standing = answer.rest.standing().map_err(Failed::from)?;
         Ok((ordinal.0 > 0).then_some(Found { ordinal, standing }))
@@ -308,8 +303,7 @@ impl RedisStore {
 
     /// A room that this node does not tend to.
     pub(super) fn untended(&self, room: &RoomId) -> RoomNode {
-        let (joins, asks) = (mpsc::channel(1).0, mpsc::channel(1).0);
-        RoomNode::new(room.clone(), &self.inner.transit.node, joins, asks)
+        RoomNode::new(room.clone(), &self.inner.transit.node)
     }
 
     async fn write(&self, room: &RoomId, command: &Command) -> Result<Reply, StoreError> {
@@ -329,12 +323,7 @@ impl RedisStore {
     async fn hear(&self, room: &RoomId, how: How, holder: Holder) -> Result<Standing, StoreError> {
         let room = self.inner.live(room)?;
         room.away.check()?;
-        ask(&room.asks, |answer| Asking {
-            how,
-            holder,
-            answer,
-        })
-        .await
+        self.inner.queue_ask(&room, how, holder).await
     }
 }
 
@@ -359,21 +348,6 @@ impl Transit {
 }
 
 /// Queues a request and waits for its answer.
-async fn ask<T, Q>(
-    queue: &mpsc::Sender<Q>,
-    request: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Q,
-) -> Result<T, StoreError> {
-    let (sender, answer) = oneshot::channel();
-    let closed = || StoreError::Unavailable("it is closed".into());
-    queue
-        .try_send(request(sender))
-        .map_err(|error| match error {
-            TrySendError::Full(_) => StoreError::Overloaded,
-            TrySendError::Closed(_) => closed(),
-        })?;
-    answer.await.unwrap_or_else(|_| Err(closed()))
-}
-
 fn unexpected(reply: &Reply) -> StoreError {
     StoreError::Unavailable(format!("the room answered {reply:?}").into())
 }

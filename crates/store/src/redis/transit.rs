@@ -12,8 +12,9 @@ use ropeline_core::{Bounds, Command, RoomId, Timestamp};
 use super::{
     StoreTime, Unreached,
     encode::{Call, Caller, Done, Sending},
-    keys::{LANES, Lane},
+    keys::Lane,
     link::{Link, is_refusal, unavailable},
+    loops::Loops,
     picture::{Asked, Looked},
     room::RoomNode,
     servers::{Lost, Servers},
@@ -34,9 +35,10 @@ const HELD_LOOK: Duration = Duration::from_millis(100);
 pub(super) struct Transit {
     pub(super) servers: Arc<Servers>,
     pub(super) writer: Link,
-    pub(super) joins: [Link; LANES],
-    pub(super) gate: Link,
+    pub(super) joins: Vec<Link>,
+    gates: Vec<Link>,
     pub(super) feed: Link,
+    pub(super) loops: Loops,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) time: StoreTime,
     pub(super) bounds: Bounds,
@@ -51,9 +53,9 @@ pub(super) struct Links {
     pub(super) writer: Link,
     /// For joins, which must be durable too. Each lane has its own, since Redis hears nothing over a connection while
     /// it waits for replicas to confirm what came over it.
-    pub(super) joins: [Link; LANES],
-    /// For holders who ask, so that they never wait behind a slow write.
-    pub(super) gate: Link,
+    pub(super) joins: Vec<Link>,
+    /// For holders who ask, so that they never wait behind a slow write. Each event loop has its own.
+    pub(super) gates: Vec<Link>,
     /// For following, settling and marks.
     pub(super) feed: Link,
 }
@@ -125,21 +127,27 @@ impl Transit {
         let Links {
             writer,
             joins,
-            gate,
+            gates,
             feed,
         } = links;
         Self {
             servers,
             writer,
             joins,
-            gate,
+            gates,
             feed,
+            loops: Loops::default(),
             clock,
             time,
             bounds,
             node,
             numbers: AtomicU64::new(1),
         }
+    }
+
+    /// The connection for holders who ask here.
+    pub(super) fn gate(&self) -> &Link {
+        &self.gates[self.loops.current().0]
     }
 
     /// A caller whose calls have a number of their own.

@@ -14,8 +14,8 @@ use axum::{
     routing::{get, post},
 };
 use ropeline_web::{
-    Json, Kind, Limits, Observe, OpenConnections, Path, Problem, Query, Report, RequestId, Server,
-    Shortcut, Shortly, Tasks, Verbatim,
+    EventLoops, Json, Kind, Limits, Observe, OpenConnections, Path, Problem, Query, Report,
+    RequestId, Server, Shortcut, Shortly, Tasks, Verbatim,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,6 +84,16 @@ impl Shortcut for Short {
 
 impl Served {
     pub(crate) async fn new(limits: Limits) -> Self {
+        Self::set_up(limits, |server| server).await
+    }
+
+    /// A server whose connections are served by event loops of their own.
+    pub(crate) async fn by(loops: &Arc<EventLoops>) -> Self {
+        let loops = Arc::clone(loops);
+        Self::set_up(Limits::default(), |server| server.by(loops)).await
+    }
+
+    async fn set_up(limits: Limits, further: impl FnOnce(Server) -> Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let gate = Arc::<Gate>::default();
@@ -91,6 +101,7 @@ impl Served {
         let server = Server::new(router(&gate), limits)
             .shortcut(Short)
             .observe(Statuses(Arc::clone(&statuses)));
+        let server = further(server);
         let open = server.open_connections();
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
@@ -143,6 +154,12 @@ impl Served {
             .await
             .expect("the server stops")
             .unwrap()
+    }
+
+    /// Stops accepting, and leaves the connections to whoever serves them.
+    pub(crate) async fn abandon(self) {
+        self.ended.abort();
+        self.ended.await.ok();
     }
 }
 
@@ -300,6 +317,10 @@ fn router(gate: &Arc<Gate>) -> Router {
         .route(
             "/peer",
             get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }),
+        )
+        .route(
+            "/thread",
+            get(|| async { format!("{:?}", std::thread::current().id()) }),
         )
         .route("/order", post(|order: Json<Order>| async move { order }))
         .route("/unread", post(|| async { "not read" }))

@@ -1,0 +1,75 @@
+//! Threads that serve connections, each its own.
+
+use std::{
+    io, iter,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread::{self, JoinHandle},
+};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// An event loop for each processor.
+///
+/// A connection stays with the one that it was dealt to, and so does all that is done for it, as far as nobody else has
+/// a part in it: nothing moves from core to core, and no core has to wake another.
+#[derive(Debug)]
+pub struct EventLoops {
+    loops: Vec<EventLoop>,
+    next: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct EventLoop {
+    handle: Handle,
+    stop: Option<DropGuard>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl EventLoops {
+    /// Starts them. What was made on one of them, such as a connection to a database, is of use as long as they are there.
+    pub fn start() -> io::Result<Self> {
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        let loops = iter::repeat_with(EventLoop::start).take(count);
+        Ok(Self {
+            loops: loops.collect::<Result<_, _>>()?,
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// Where the next connection is served: they are dealt in turn.
+    pub(crate) fn next(&self) -> &Handle {
+        let number = self.next.fetch_add(1, Relaxed);
+        &self.loops[number % self.loops.len()].handle
+    }
+}
+
+impl EventLoop {
+    fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let thread = thread::Builder::new().name("connections".into());
+        let thread = thread.spawn(move || run(&runtime, &stopped))?;
+        Ok(Self {
+            handle,
+            stop: Some(stop.drop_guard()),
+            thread: Some(thread),
+        })
+    }
+}
+
+fn run(runtime: &Runtime, stopped: &CancellationToken) {
+    runtime.block_on(stopped.cancelled());
+}
+
+impl Drop for EventLoop {
+    /// What still runs on it ends here.
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
