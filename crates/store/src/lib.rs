@@ -9,6 +9,7 @@ mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod embedded;
+mod loops;
 mod redis;
 mod store;
 

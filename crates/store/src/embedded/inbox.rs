@@ -92,17 +92,16 @@ impl Drop for Taker {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::oneshot;
-
     use super::*;
+    use crate::embedded::couriers::Couriers;
 
     fn close() -> Op {
-        let (answer, _) = oneshot::channel();
+        let (answer, _) = Couriers::default().asker();
         Op::Close { answer }
     }
 
     fn discard() -> Op {
-        let (answer, _) = oneshot::channel();
+        let (answer, _) = Couriers::default().asker();
         let deed = super::super::carry::Deed::Discard(ropeline_core::RoomId::main());
         Op::Carry { deed, answer }
     }
@@ -153,7 +152,7 @@ mod tests {
     fn who_asks_a_writer_that_is_gone_hears_so() {
         let inbox = Arc::new(Inbox::default());
         let taker = Taker::of(&inbox);
-        let (answer, mut answered) = oneshot::channel();
+        let (answer, mut answered) = Couriers::default().asker();
         inbox.put(Op::Close { answer }).unwrap();
         drop(taker);
         assert!(answered.try_recv().is_err());

@@ -8,6 +8,7 @@
 mod book;
 mod carry;
 mod commit;
+mod couriers;
 mod disk;
 mod inbox;
 mod journal;
@@ -35,18 +36,18 @@ use ropeline_core::{
     Reply, Room, RoomId, Saved, Standing, View, Visitor,
 };
 use thiserror::Error;
-use tokio::sync::oneshot;
 
 use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
 use book::BookError;
 use carry::{Arrival, Deed};
+use couriers::{Asker, Couriers};
 use disk::{BOOK, DiskError, Files, JOURNAL};
 use inbox::{Inbox, Taker, Unheard};
 use journal::JournalError;
 #[cfg(feature = "measure")]
 pub use measure::Turning;
 use rooms::{Handle, Rooms};
-use writer::{Answer, Op, Writer};
+use writer::{Op, Writer};
 
 const LOCK: &str = "lock";
 
@@ -98,6 +99,7 @@ pub enum OpenError {
 pub struct EmbeddedStore {
     rooms: Arc<Rooms>,
     inbox: Arc<Inbox>,
+    couriers: Arc<Couriers>,
     writer: std::sync::Mutex<Option<JoinHandle<()>>>,
     clock: Arc<dyn Clock>,
     /// Held for as long as the store lives.
@@ -125,12 +127,14 @@ impl EmbeddedStore {
         let rooms = Arc::new(Rooms::of(saved, &*clock));
         let disk = files.start(Arc::clone(&rooms)).map_err(unusable)?;
         let inbox = Arc::new(Inbox::default());
+        let couriers = Arc::new(Couriers::default());
         let writer = Writer::new(
             disk,
             Arc::clone(&rooms),
             Arc::clone(&clock),
             bounds,
             Taker::of(&inbox),
+            Arc::clone(&couriers),
         );
         let thread = std::thread::Builder::new()
             .name("rooms".into())
@@ -139,6 +143,7 @@ impl EmbeddedStore {
         Ok(Self {
             rooms,
             inbox,
+            couriers,
             writer: Some(thread).into(),
             clock,
             _lock: lock,
@@ -158,17 +163,12 @@ impl EmbeddedStore {
     }
 
     /// Queues a request for the writer and waits for its durable answer.
-    async fn ask_writer<T>(
-        &self,
-        op: impl FnOnce(oneshot::Sender<Answer<T>>) -> Op,
-    ) -> Result<T, StoreError> {
-        let (sender, answer) = oneshot::channel();
-        self.inbox
-            .put(op(sender))
-            .map_err(|unheard| match unheard {
-                Unheard::Full => StoreError::Overloaded,
-                Unheard::Closed => StoreError::Unavailable("it is closed".into()),
-            })?;
+    async fn ask_writer<T>(&self, op: impl FnOnce(Asker<T>) -> Op) -> Result<T, StoreError> {
+        let (asker, answer) = self.couriers.asker();
+        self.inbox.put(op(asker)).map_err(|unheard| match unheard {
+            Unheard::Full => StoreError::Overloaded,
+            Unheard::Closed => StoreError::Unavailable("it is closed".into()),
+        })?;
         answer
             .await
             .unwrap_or_else(|_| Err(StoreError::Unavailable("it is closed".into())))
@@ -397,15 +397,16 @@ impl Store for EmbeddedStore {
     async fn close(&self) {
         // If the writer has stopped already, there is nothing left to wait for.
         self.ask_writer(|answer| Op::Close { answer }).await.ok();
+        self.couriers.close().await;
     }
 }
 
 impl Drop for EmbeddedStore {
     /// The lock on the directory must not go before the writer is done with the file.
     fn drop(&mut self) {
-        let (sender, _) = oneshot::channel();
+        let (answer, _) = self.couriers.asker();
         // Whoever has closed the store before has closed the inbox too.
-        self.inbox.put(Op::Close { answer: sender }).ok();
+        self.inbox.put(Op::Close { answer }).ok();
         let thread = self.writer.lock().ok().and_then(|mut writer| writer.take());
         if let Some(thread) = thread {
             thread.join().ok();

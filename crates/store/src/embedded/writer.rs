@@ -6,18 +6,18 @@ use ropeline_core::{
     Bounds, Command, Holder, Joined, Joiner, Policy, Reply, Room, RoomId, ServerId, Standing,
     Timestamp,
 };
-use tokio::sync::oneshot;
 
 use super::{
     carry::{self, Deed},
     commit::{apply, collect, look_round, publish},
+    couriers::{Asker, Couriers},
     disk::{Disk, DiskError},
     inbox::Taker,
     keeper::Failed,
     rooms::{Handle, Rooms},
     rows::{Batch, RoomNumber},
 };
-use crate::{Clock, Freeze, StoreError};
+use crate::{Clock, Freeze, StoreError, loops::LoopNumber};
 
 /// The writer looks round at least this often: marks are taken in, passes end, the pace is renewed.
 const LOOK: Duration = Duration::from_millis(250);
@@ -37,36 +37,34 @@ pub(super) enum Op {
     Join {
         room: Arc<Handle>,
         joiner: Joiner,
-        answer: oneshot::Sender<Answer<(Joined, Standing)>>,
+        answer: Asker<(Joined, Standing)>,
     },
     Apply {
         room: Arc<Handle>,
         command: Command,
-        answer: oneshot::Sender<Answer<Reply>>,
+        answer: Asker<Reply>,
     },
     Create {
         room: RoomId,
         policy: Arc<Policy>,
         digest: Option<String>,
-        answer: oneshot::Sender<Answer<bool>>,
+        answer: Asker<bool>,
     },
     Carry {
         deed: Deed,
-        answer: oneshot::Sender<Answer<bool>>,
+        answer: Asker<bool>,
     },
     Close {
-        answer: oneshot::Sender<Answer<()>>,
+        answer: Asker<()>,
     },
 }
 
 /// An answer that is given once what it says is on the disk.
-enum Pending {
-    Join(
-        oneshot::Sender<Answer<(Joined, Standing)>>,
-        (Joined, Standing),
-    ),
-    Apply(oneshot::Sender<Answer<Reply>>, Reply),
-    Whether(oneshot::Sender<Answer<bool>>, bool),
+#[derive(Debug)]
+pub(super) enum Pending {
+    Join(Asker<(Joined, Standing)>, (Joined, Standing)),
+    Apply(Asker<Reply>, Reply),
+    Whether(Asker<bool>, bool),
 }
 
 /// What one group commit takes in.
@@ -93,6 +91,7 @@ pub(super) struct Writer {
     clock: Arc<dyn Clock>,
     bounds: Bounds,
     requests: Taker,
+    couriers: Arc<Couriers>,
     /// Joins that wait until every node has merged what it knows.
     held: Vec<Op>,
     next_number: RoomNumber,
@@ -107,6 +106,7 @@ impl Writer {
         clock: Arc<dyn Clock>,
         bounds: Bounds,
         requests: Taker,
+        couriers: Arc<Couriers>,
     ) -> Self {
         let next_number = rooms
             .all()
@@ -121,6 +121,7 @@ impl Writer {
             clock,
             bounds,
             requests,
+            couriers,
             held: Vec::new(),
             next_number,
             retry_at: Timestamp(0),
@@ -152,7 +153,7 @@ impl Writer {
         self.turn(Vec::new());
         if let Some(answer) = closing {
             drop(self.file);
-            answer.send(Ok(())).ok();
+            answer.hear(Ok(()));
         }
     }
 
@@ -202,7 +203,7 @@ impl Writer {
                 for room in turn.created {
                     self.rooms.add(room);
                 }
-                turn.pending.into_iter().for_each(Pending::send);
+                self.couriers.send(turn.pending);
             }
             Err(error) => {
                 let error = self.fail(&error, clock);
@@ -237,7 +238,7 @@ impl Writer {
                     answer,
                 } => {
                     if let Err(frozen) = room.check_thawed() {
-                        drop(answer.send(Err(frozen)));
+                        answer.hear(Err(frozen));
                         continue;
                     }
                     let reply = apply(&mut room.state(), command, self.clock.now()).reply;
@@ -266,7 +267,7 @@ impl Writer {
                 }
                 Op::Carry { deed, answer } => match self.carry(deed, turn) {
                     Ok(whether) => turn.pending.push(Pending::Whether(answer, whether)),
-                    Err(error) => drop(answer.send(Err(error))),
+                    Err(error) => answer.hear(Err(error)),
                 },
                 Op::Close { .. } => {}
             }
@@ -277,12 +278,12 @@ impl Writer {
         &mut self,
         room: &Arc<Handle>,
         joiners: Vec<Joiner>,
-        answers: Vec<oneshot::Sender<Answer<(Joined, Standing)>>>,
+        answers: Vec<Asker<(Joined, Standing)>>,
         pending: &mut Vec<Pending>,
     ) {
         if let Err(frozen) = room.check_thawed() {
             for answer in answers {
-                answer.send(Err(frozen.clone())).ok();
+                answer.hear(Err(frozen.clone()));
             }
             return;
         }
@@ -299,7 +300,7 @@ impl Writer {
             Reply::NoRoom => {
                 let error = StoreError::NoSuchRoom(room.name.clone());
                 for answer in answers {
-                    answer.send(Err(error.clone())).ok();
+                    answer.hear(Err(error.clone()));
                 }
             }
             _ => self
@@ -388,10 +389,10 @@ impl Writer {
         let error = StoreError::Unavailable("cannot write to disk".into());
         for op in ops {
             match op {
-                Op::Join { answer, .. } => drop(answer.send(Err(error.clone()))),
-                Op::Apply { answer, .. } => drop(answer.send(Err(error.clone()))),
+                Op::Join { answer, .. } => answer.hear(Err(error.clone())),
+                Op::Apply { answer, .. } => answer.hear(Err(error.clone())),
                 Op::Create { answer, .. } | Op::Carry { answer, .. } => {
-                    drop(answer.send(Err(error.clone())));
+                    answer.hear(Err(error.clone()));
                 }
                 Op::Close { .. } => {}
             }
@@ -430,20 +431,28 @@ impl Drop for Stopped {
 }
 
 impl Pending {
-    fn send(self) {
-        // Whoever asked may have gone; what was done stays done.
+    /// On which event loop it is awaited, if on any.
+    pub(super) fn at(&self) -> Option<LoopNumber> {
         match self {
-            Self::Join(answer, result) => drop(answer.send(Ok(result))),
-            Self::Apply(answer, reply) => drop(answer.send(Ok(reply))),
-            Self::Whether(answer, whether) => drop(answer.send(Ok(whether))),
+            Self::Join(asker, _) => asker.at,
+            Self::Apply(asker, _) => asker.at,
+            Self::Whether(asker, _) => asker.at,
+        }
+    }
+
+    pub(super) fn send(self) {
+        match self {
+            Self::Join(asker, result) => asker.hear(Ok(result)),
+            Self::Apply(asker, reply) => asker.hear(Ok(reply)),
+            Self::Whether(asker, whether) => asker.hear(Ok(whether)),
         }
     }
 
     fn refuse(self, error: &StoreError) {
         match self {
-            Self::Join(answer, _) => drop(answer.send(Err(error.clone()))),
-            Self::Apply(answer, _) => drop(answer.send(Err(error.clone()))),
-            Self::Whether(answer, _) => drop(answer.send(Err(error.clone()))),
+            Self::Join(answer, _) => answer.hear(Err(error.clone())),
+            Self::Apply(answer, _) => answer.hear(Err(error.clone())),
+            Self::Whether(answer, _) => answer.hear(Err(error.clone())),
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use ropeline_core::RoomId;
 
-use super::{
-    loops::{LOOPS, LoopNumber},
-    slot::Slot,
-};
+use super::slot::Slot;
+use crate::loops::{LOOPS, LoopNumber};
 
 /// The set of all rooms.
 pub(super) const ROOMS: &str = "rl:rooms";

@@ -20,7 +20,6 @@ mod knock;
 mod library;
 mod link;
 mod list;
-mod loops;
 mod picture;
 mod pool;
 mod pump;
@@ -48,12 +47,12 @@ pub use durable::Durability;
 pub use knock::Unreached;
 pub use url::{RedisUrl, RedisUrlError};
 
-use crate::{Clock, Health, StoreError};
+use crate::{Clock, Health, StoreError, loops::LOOPS};
 use away::Away;
 use durable::Durable;
 use keys::Lane;
 use link::Link;
-use loops::LOOPS;
+
 use refusals::Refusals;
 use room::RoomNode;
 use servers::Servers;

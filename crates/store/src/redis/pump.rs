@@ -14,11 +14,10 @@ use super::{
     Inner,
     encode::{Caller, Done},
     keys::Lane,
-    loops::LoopNumber,
     room::RoomNode,
     transit::{Failed, Transit},
 };
-use crate::StoreError;
+use crate::{StoreError, loops::LoopNumber};
 
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
@@ -73,8 +72,8 @@ impl Inner {
     ) -> Result<(Joined, Standing), StoreError> {
         let at = self.transit.loops.current();
         let begin = |queue| self.spawn(Arc::clone(self).pump_joins(Arc::clone(room), at, queue));
-        let queue = |answer| room.joins.send(at, Joining { joiner, answer }, begin);
-        answered(queue).await
+        room.joins.open(at, begin);
+        answered(|answer| room.joins.send(at, Joining { joiner, answer })).await
     }
 
     /// Hears a holder with those who ask here meanwhile.
@@ -86,12 +85,13 @@ impl Inner {
     ) -> Result<Standing, StoreError> {
         let at = self.transit.loops.current();
         let begin = |queue| self.spawn(Arc::clone(self).pump_asks(Arc::clone(room), queue));
+        room.asks.open(at, begin);
         let asking = |answer| Asking {
             how,
             holder,
             answer,
         };
-        answered(|answer| room.asks.send(at, asking(answer), begin)).await
+        answered(|answer| room.asks.send(at, asking(answer))).await
     }
 
     /// Runs a pump on the event loop that asks, until the store is closed.

@@ -12,10 +12,10 @@ use tokio::sync::Notify;
 use super::{
     away::Away,
     keys::RoomKeys,
-    loops::Queues,
     picture::{Asked, Looked, Picture},
     pump::{Asking, Joining},
 };
+use crate::loops::Queues;
 
 /// Marks that may wait to be sent; more are dropped, and the next poll marks again.
 const MARKS_MAX: usize = 1_000_000;

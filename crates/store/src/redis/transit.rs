@@ -14,13 +14,12 @@ use super::{
     encode::{Call, Caller, Done, Sending},
     keys::Lane,
     link::{Link, is_refusal, unavailable},
-    loops::Loops,
     picture::{Asked, Looked},
     room::RoomNode,
     servers::{Lost, Servers},
     wire::{Answer, Status, Unreadable},
 };
-use crate::{Clock, Freeze, StoreError};
+use crate::{Clock, Freeze, StoreError, loops::Loops};
 
 /// How long a caller waits while an answer is awaited, asked for again, or joins are held.
 const PATIENCE: Duration = Duration::from_secs(4);
