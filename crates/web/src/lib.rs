@@ -41,5 +41,5 @@ pub use crate::{
     server::{OpenConnections, Report, Server, listen},
     service::{Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
-    written::{Plain, WriteJson},
+    written::WriteJson,
 };

@@ -72,7 +72,9 @@ impl WriteJson for str {
             serde_json::to_writer(text, self).expect("a text is plain data");
             return;
         }
-        Plain(self).write_json(text);
+        text.push(b'"');
+        text.extend_from_slice(self.as_bytes());
+        text.push(b'"');
     }
 }
 
@@ -80,19 +82,6 @@ impl WriteJson for Moment {
     fn write_json(&self, text: &mut Vec<u8>) {
         text.push(b'"');
         text.extend_from_slice(&self.text());
-        text.push(b'"');
-    }
-}
-
-/// A text that has been read already, in which nothing needs escaping.
-#[derive(Clone, Copy, Debug)]
-pub struct Plain<'a>(pub &'a str);
-
-impl WriteJson for Plain<'_> {
-    fn write_json(&self, text: &mut Vec<u8>) {
-        debug_assert!(!needs_escaping(self.0.as_bytes()));
-        text.push(b'"');
-        text.extend_from_slice(self.0.as_bytes());
         text.push(b'"');
     }
 }

@@ -7,7 +7,7 @@ use ropeline_core::{
     poll_after,
 };
 use ropeline_store::{Seen, StoreError};
-use ropeline_web::{JsonText, Plain, WriteJson, write_object};
+use ropeline_web::{JsonText, WriteJson, write_object};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -220,7 +220,7 @@ pub(crate) struct EtaRange {
 }
 
 impl<'a> PlaceView<'a> {
-    /// The view of a place at `now`, the time of day. The token must be a genuine one, whose characters need no escaping.
+    /// The view of a place at `now`, the time of day.
     pub(crate) fn of(
         token: &'a str,
         claims: &'a Claims,
@@ -342,11 +342,11 @@ impl<'a> PlaceView<'a> {
 impl WriteJson for PlaceView<'_> {
     fn write_json(&self, text: &mut Vec<u8>) {
         write_object!(text,
-            "token": Plain(self.token),
-            "room": Plain(self.room.as_str()),
+            "token": self.token,
+            "room": self.room.as_str(),
             "userId": self.user_id,
             "ordinal": self.ordinal.0,
-            "status": Plain(self.status),
+            "status": self.status,
             "position": self.position,
             "ahead": self.ahead,
             "behind": self.behind,
@@ -359,7 +359,7 @@ impl WriteJson for PlaceView<'_> {
             "pollAfterMs": self.poll_after_ms,
             "version": self.version,
             "asOf": self.as_of,
-            "roomState": Plain(self.room_state),
+            "roomState": self.room_state,
             "seatsLeft": self.seats_left,
             "message": self.message,
         );

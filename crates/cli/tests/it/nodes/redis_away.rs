@@ -1,7 +1,7 @@
 //! Redis is away for ten seconds: nobody new is promised anything, those who wait are told what was last known,
 //! and everything goes on by itself.
 
-use std::{ops::Range, thread, time::Duration};
+use std::{ops::Range, sync::OnceLock, thread, time::Duration};
 
 use ropeline_core::Policy;
 use ropeline_testing::{
@@ -50,6 +50,8 @@ fn play(name: &str, kind: Kind, away: fn(&mut TestRedis, &dyn Fn())) {
     let mut redis = TestRedis::start();
     let cluster = Cluster::sharing(&redis, &scene.policy, 2);
     let node = cluster.addresses()[0];
+    // What brings it back returns some time after nodes may have heard of it again.
+    let away_until = OnceLock::new();
     let outcome = scene.play(&cluster, |crowd| {
         thread::sleep(Duration::from_secs(3));
         during(&crowd.recorder, kind, || {
@@ -57,13 +59,17 @@ fn play(name: &str, kind: Kind, away: fn(&mut TestRedis, &dyn Fn())) {
                 thread::sleep(NOTICED);
                 assert_refused(&mut Client::connect(node).expect("the node is there"));
                 thread::sleep(AWAY.saturating_sub(NOTICED));
+                away_until
+                    .set(crowd.recorder.now())
+                    .expect("it is away once");
             });
         });
     });
     outcome.judge(name);
     assert_eq!(outcome.count(Fate::Here), 0, "{:?}", outcome.fates);
     let [began, ended] = [0, 1].map(|turn| outcome.history.faults[turn].at);
-    check_outage(&outcome.history, began + NOTICED..ended);
+    let away_until = *away_until.get().expect("it was away");
+    check_outage(&outcome.history, began + NOTICED..away_until);
     check_recovery(&outcome.history, ended..ended + BACK_WITHIN);
 }
 
