@@ -125,7 +125,8 @@ pub(crate) fn table(args: &Args, loads: &[Load]) -> Table {
              slices of {} ms in turn. `hello` is a bare axum server with a router, a path parameter and a JSON\n\
              answer; below it what axum and hyper do with an answer of the same bytes that is made once. Status is asked with the tokens of {} waiting visitors, the gate with those of {} inside;\n\
              every join is a new visitor, synced to disk before its answer. CPU is the server's for one request;\n\
-             the load generator takes another {:.1} µs.",
+             the load generator takes another {:.1} µs. It waits its turn for a processor (`SCHED_BATCH`), so that no\n\
+             server is pushed off by its own answer.",
             args.connections,
             args.rounds,
             args.seconds,

@@ -4,9 +4,12 @@
 //! takes of the machine the servers do not have: a dear one makes all of them look alike.
 
 use std::{
+    fs,
     io::{ErrorKind, Read as _, Write as _},
     net::SocketAddr,
     ops::Range,
+    process::Command,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -31,18 +34,39 @@ pub(crate) fn run(
     connections: usize,
     length: Duration,
 ) -> Result<Tally> {
-    let mut crowd = Crowd::connect(address, connections)?;
-    let started = Instant::now();
-    let mut asking = Asking {
-        requests: requests.clone(),
-        end: started + length,
-        waits: Vec::with_capacity(64 * 1024),
-    };
-    crowd.talk(&mut asking, started)?;
-    Ok(Tally {
-        waits: asking.waits,
-        elapsed: started.elapsed(),
+    as_batch(|| {
+        let mut crowd = Crowd::connect(address, connections)?;
+        let started = Instant::now();
+        let mut asking = Asking {
+            requests: requests.clone(),
+            end: started + length,
+            waits: Vec::with_capacity(64 * 1024),
+        };
+        crowd.talk(&mut asking, started)?;
+        Ok(Tally {
+            waits: asking.waits,
+            elapsed: started.elapsed(),
+        })
     })
+}
+
+/// Runs `load` on a thread that takes its turn (`SCHED_BATCH`). By default a thread that was woken by an answer may push
+/// the server that sent it off the processor, and does so the more often, the longer it has waited. The machines of
+/// visitors, for which the generator stands, do nothing of the kind.
+fn as_batch<T: Send>(load: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let run = || {
+        let thread = fs::read_link("/proc/thread-self")?;
+        let id = thread.file_name().ok_or("this thread has no number")?;
+        let mut chrt = Command::new("chrt");
+        let chrt = chrt.args(["--batch", "--pid", "0"]).arg(id);
+        match chrt.status() {
+            Ok(status) if status.success() => load(),
+            Ok(_) => Err("chrt cannot make a thread a batch".into()),
+            Err(error) => Err(format!("chrt, which is part of util-linux: {error}").into()),
+        }
+    };
+    let ended = thread::scope(|scope| scope.spawn(run).join());
+    ended.unwrap_or_else(|_| Err("the load generator panicked".into()))
 }
 
 /// Sends joins as fast as their answers come, and keeps the token of every so many.
@@ -64,9 +88,11 @@ impl Filler {
             answers: 0,
             tokens: Vec::new(),
         };
-        let mut crowd = Crowd::connect(self.address, self.connections)?;
-        crowd.talk(&mut joining, Instant::now())?;
-        Ok(joining.tokens)
+        as_batch(|| {
+            let mut crowd = Crowd::connect(self.address, self.connections)?;
+            crowd.talk(&mut joining, Instant::now())?;
+            Ok(joining.tokens)
+        })
     }
 }
 
