@@ -2,7 +2,6 @@
 
 use std::{
     io, iter,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread::{self, JoinHandle},
 };
 
@@ -14,10 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 /// A connection stays with the one that it was dealt to, and so does all that is done for it, as far as nobody else has
 /// a part in it: nothing moves from core to core, and no core has to wake another.
 #[derive(Debug)]
-pub struct EventLoops {
-    loops: Vec<EventLoop>,
-    next: AtomicUsize,
-}
+pub struct EventLoops(Vec<EventLoop>);
 
 #[derive(Debug)]
 struct EventLoop {
@@ -31,16 +27,14 @@ impl EventLoops {
     pub fn start() -> io::Result<Self> {
         let count = thread::available_parallelism().map_or(1, usize::from);
         let loops = iter::repeat_with(EventLoop::start).take(count);
-        Ok(Self {
-            loops: loops.collect::<Result<_, _>>()?,
-            next: AtomicUsize::new(0),
-        })
+        Ok(Self(loops.collect::<Result<_, _>>()?))
     }
 
-    /// Where the next connection is served: they are dealt in turn.
-    pub(crate) fn next(&self) -> &Handle {
-        let number = self.next.fetch_add(1, Relaxed);
-        &self.loops[number % self.loops.len()].handle
+    /// The one with the least to do, where the next connection is served.
+    pub(crate) fn idlest(&self) -> &Handle {
+        let handles = self.0.iter().map(|event_loop| &event_loop.handle);
+        let idlest = handles.min_by_key(|handle| handle.metrics().num_alive_tasks());
+        idlest.expect("there is one for each processor")
     }
 }
 

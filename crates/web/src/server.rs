@@ -251,7 +251,7 @@ impl Acceptor {
         };
         // One that cannot be handed over is gone, too.
         if let Ok(stream) = stream.into_std() {
-            self.tasks.spawn_on(loops.next(), async move {
+            self.tasks.spawn_on(loops.idlest(), async move {
                 if let Ok(stream) = TcpStream::from_std(stream) {
                     serve(stream).await;
                 }

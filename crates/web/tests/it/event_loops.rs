@@ -15,7 +15,7 @@ fn loops() -> Arc<EventLoops> {
 }
 
 #[tokio::test]
-async fn connections_are_dealt_in_turn_and_stay_where_they_are() {
+async fn connections_are_spread_evenly_and_stay_where_they_are() {
     let loops = loops();
     let served = Served::by(&loops).await;
     let count = available_parallelism().unwrap().get();
@@ -36,6 +36,29 @@ async fn connections_are_dealt_in_turn_and_stay_where_they_are() {
     assert_eq!(threads.len(), count);
     assert!(threads.values().all(|connections| *connections == 3));
     assert!(!threads.contains_key(&format!("{:?}", thread::current().id())));
+}
+
+#[tokio::test]
+async fn a_connection_goes_where_others_have_left() {
+    let loops = loops();
+    let served = Served::by(&loops).await;
+    let count = available_parallelism().unwrap().get();
+    let mut clients = Vec::new();
+    for _ in 0..3 * count {
+        let mut client = served.client().await;
+        client.send(get_request("/thread")).await;
+        let thread = client.answer().await.body;
+        clients.push((thread, client));
+    }
+    let left = clients[0].0.clone();
+    clients.retain(|(thread, _)| *thread != left);
+    served.until_open(3 * count - 3).await;
+    for _ in 0..3 {
+        let mut client = served.client().await;
+        client.send(get_request("/thread")).await;
+        assert_eq!(client.answer().await.body, left);
+        clients.push((left.clone(), client));
+    }
 }
 
 #[tokio::test]
