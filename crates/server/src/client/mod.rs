@@ -46,7 +46,12 @@ impl Client {
     pub(crate) fn of(parts: &Parts, app: &App) -> Self {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let ConnectInfo(peer) = peer.expect("the server tells the peer of every request");
-        Self::behind(&app.trusted_proxies, peer.ip(), &parts.headers)
+        Self::at(*peer, &parts.headers, app)
+    }
+
+    /// Who has sent a request with these headers by way of this peer.
+    pub(crate) fn at(peer: SocketAddr, headers: &HeaderMap, app: &App) -> Self {
+        Self::behind(&app.trusted_proxies, peer.ip(), headers)
     }
 
     /// The peer, unless it is a trusted proxy; then the nearest address that is not one.

@@ -297,23 +297,7 @@ impl FromRequestParts<App> for JoinHeaders {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        const NAME: &str = "Idempotency-Key";
-        // Before the body is read.
-        app.rates.join(Client::of(parts, app), app.now())?;
-        let key = parts.headers.get(NAME).map(|value| match value.to_str() {
-            Ok(key) if is_key(key) => Ok(key.to_owned()),
-            _ => Err(ApiError::Header {
-                name: NAME,
-                message: "1 to 255 visible ASCII characters",
-            }),
-        });
-        Ok(Self {
-            key: key.transpose()?,
-            bearer: bearer(&parts.headers).map(Cow::into_owned),
-            login: login(&parts.headers),
-            token: header_token(&parts.headers).map(str::to_owned),
-            cookies: cookies(&parts.headers),
-        })
+        Self::of(&parts.headers, Client::of(parts, app), app)
     }
 }
 
@@ -328,6 +312,26 @@ pub(crate) fn user_id_schema() -> RefOr<Schema> {
 }
 
 impl JoinHeaders {
+    /// What somebody sends who may join so often, which is asked before the body is read.
+    pub(crate) fn of(headers: &HeaderMap, client: Client, app: &App) -> Result<Self, ApiError> {
+        const NAME: &str = "Idempotency-Key";
+        app.rates.join(client, app.now())?;
+        let key = headers.get(NAME).map(|value| match value.to_str() {
+            Ok(key) if is_key(key) => Ok(key.to_owned()),
+            _ => Err(ApiError::Header {
+                name: NAME,
+                message: "1 to 255 visible ASCII characters",
+            }),
+        });
+        Ok(Self {
+            key: key.transpose()?,
+            bearer: bearer(headers).map(Cow::into_owned),
+            login: login(headers),
+            token: header_token(headers).map(str::to_owned),
+            cookies: cookies(headers),
+        })
+    }
+
     /// What a form of the waiting page sends: its key as a field, the token as a cookie.
     pub(crate) fn of_page(headers: &HeaderMap, key: Option<String>) -> Self {
         Self {

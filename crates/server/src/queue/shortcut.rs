@@ -1,41 +1,69 @@
-//! What servers are asked most, past the router: polls and gate checks.
+//! What servers are asked most, past the router: joins, polls and gate checks.
 
-use axum::{extract::State, response::IntoResponse};
+use std::net::SocketAddr;
+
+use axum::{
+    extract::{FromRequest, Request, State},
+    response::{IntoResponse, Response},
+};
 use http::{HeaderMap, Method, Uri, header::ORIGIN};
-use ropeline_web::{Shortcut, Shortly};
+use ropeline_web::{Json, Shortcut, Shortly};
 
 use super::{
     credentials::Asking,
+    join::{JoinHeaders, join},
     place::Place,
     status::{status, tell, view},
     verify::verify,
 };
-use crate::app::App;
+use crate::{app::App, client::Client};
 
 /// As the router has them.
+const TOKENS: &str = "/api/v1/queue/tokens";
 const STATUS: &str = "/api/v1/queue/status";
 const VERIFY: &str = "/api/v1/queue/verify";
 
-/// The way of polls and gate checks. What a page of another origin may see is for the router to say, so who names an
-/// origin goes there.
+/// The way of joins, polls and gate checks. What a page of another origin may see is for the router to say, so who names
+/// an origin goes there.
 #[derive(Debug)]
 pub(crate) struct Straight(pub(crate) App);
 
 impl Shortcut for Straight {
-    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shortly> {
-        let answer = match uri.path() {
+    fn takes(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+        let taken = match uri.path() {
+            TOKENS => Method::POST,
+            STATUS | VERIFY => Method::GET,
+            _ => return false,
+        };
+        *method == taken && !headers.contains_key(ORIGIN)
+    }
+
+    fn answer(&self, request: Request, peer: SocketAddr) -> Shortly {
+        let answer = match request.uri().path() {
             STATUS => poll,
             VERIFY => check,
-            _ => return None,
+            _ => return enter(&self.0, request, peer),
         };
-        if method != Method::GET || headers.contains_key(ORIGIN) {
-            return None;
-        }
-        Some(match Asking::of(&self.0, uri, headers) {
+        match Asking::of(&self.0, request.uri(), request.headers()) {
             Ok(asking) => answer(&self.0, asking),
             Err(problem) => Shortly::Now(problem.into_response()),
-        })
+        }
     }
+}
+
+fn enter(app: &App, request: Request, peer: SocketAddr) -> Shortly {
+    let client = Client::at(peer, request.headers(), app);
+    let headers = match JoinHeaders::of(request.headers(), client, app) {
+        Ok(headers) => headers,
+        Err(error) => return Shortly::Now(error.into_response()),
+    };
+    let app = app.clone();
+    later(async move {
+        match Json::from_request(request, &app).await {
+            Ok(body) => join(State(app), headers, body).await.into_response(),
+            Err(problem) => problem.into_response(),
+        }
+    })
 }
 
 /// Who is in line is answered at once: the store need not be asked about them.
@@ -50,18 +78,20 @@ fn poll(app: &App, asking: Asking) -> Shortly {
         return Shortly::Now(view(app, &asking, claims, place, seen));
     }
     let app = app.clone();
-    Shortly::Later(Box::pin(async move {
+    later(async move {
         let answer = match known {
             Some((claims, seen)) => tell(&app, &asking, &claims, seen).await,
             None => status(State(app), asking).await,
         };
         answer.into_response()
-    }))
+    })
 }
 
 fn check(app: &App, asking: Asking) -> Shortly {
     let app = app.clone();
-    Shortly::Later(Box::pin(async move {
-        verify(State(app), asking).await.into_response()
-    }))
+    later(async move { verify(State(app), asking).await.into_response() })
+}
+
+fn later(answer: impl Future<Output = Response> + Send + 'static) -> Shortly {
+    Shortly::Later(Box::pin(answer))
 }

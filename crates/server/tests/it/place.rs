@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ropeline_testing::http::{Ask, Reply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::{STATUS, TOKENS, TestApp, VERIFY, field, token};
 
@@ -53,9 +53,9 @@ fn who_waits_knows_how_many_are_ahead_and_behind_and_how_long() {
     );
 }
 
-/// Polls and gate checks take a way of their own past the router, which a request that names its origin does not.
+/// Joins, polls and gate checks take a way of their own past the router, which a request that names its origin does not.
 #[test]
-fn polls_and_gate_checks_are_answered_as_the_router_answers_them() {
+fn what_goes_past_the_router_is_answered_as_the_router_answers_it() {
     let mut app = TestApp::new();
     let inside = app.token_of("inside");
     let waiting = app.token_of("waiting");
@@ -68,7 +68,8 @@ fn polls_and_gate_checks_are_answered_as_the_router_answers_them() {
         if waiting.ends_with('A') { 'E' } else { 'A' }
     );
     let cookie = format!("rl_main={waiting}");
-    let asked: [(u16, Ask); 18] = [
+    let join = |body: Value| Ask::post(TOKENS).json(&body);
+    let asked: [(u16, Ask); 30] = [
         (200, Ask::get(STATUS).token(&waiting)),
         (200, Ask::get(STATUS).header("token", &waiting)),
         (200, Ask::get(STATUS).header("cookie", &cookie)),
@@ -109,7 +110,26 @@ fn polls_and_gate_checks_are_answered_as_the_router_answers_them() {
             Ask::get(&format!("{VERIFY}?room=other")).token(&inside),
         ),
         (405, Ask::post(VERIFY).token(&inside)),
+        (200, join(json!({"userId": "waiting"})).token(&waiting)),
+        (200, join(json!({})).header("cookie", &cookie)),
+        (409, join(json!({"userId": "waiting"}))),
+        (409, join(json!({"userId": "waiting"})).token(&gone)),
+        (
+            200,
+            join(json!({"userId": 7})).header("idempotency-key", "7"),
+        ),
+        (422, join(json!({"userId": "with space"}))),
+        (422, join(json!({"userId": "somebody", "seat": 1}))),
+        (422, join(json!(["somebody"]))),
+        (
+            400,
+            join(json!({"userId": "x"})).header("idempotency-key", ""),
+        ),
+        (404, join(json!({"room": "nowhere"}))),
+        (415, Ask::post(TOKENS).raw("text/plain", b"{}")),
+        (405, Ask::get(TOKENS)),
     ];
+    app.send(join(json!({"userId": 7})).header("idempotency-key", "7"));
     for (status, ask) in asked {
         let label = format!("{ask:?}");
         let ask = ask.header("x-request-id", "same");

@@ -10,7 +10,7 @@ use std::{fmt, net::SocketAddr, pin::Pin, time::Duration};
 
 use axum::{
     Router,
-    extract::ConnectInfo,
+    extract::{self, ConnectInfo},
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
@@ -35,8 +35,11 @@ pub trait Observe: Send + Sync + 'static {
 /// Answers what is asked most without the router, whose way to a handler and back takes longer than some answers do.
 /// The limits and headers of all other answers are those of these too.
 pub trait Shortcut: Send + Sync + 'static {
-    /// The answer, as the router would give it; `None` leaves it to the router.
-    fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Shortly>;
+    /// Whether it answers such a request; any other is left to the router.
+    fn takes(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool;
+
+    /// The answer to a request that it takes, which `peer` has sent, as the router would give it.
+    fn answer(&self, request: extract::Request, peer: SocketAddr) -> Shortly;
 }
 
 /// What a [`Shortcut`] answers.
@@ -83,22 +86,23 @@ impl Service {
         if let Err(problem) = checked {
             return Answering::at_once(problem.into_response(), id, started);
         }
-        match self.shortcut(&request, &id) {
-            Some(Shortly::Now(answer)) => return Answering::at_once(answer, id, started),
-            Some(Shortly::Later(answer)) => return Answering::later(answer, id, started),
-            None => {}
-        }
         let mut request = request.map(|body| RequestBody::wrap(body, &self.limits));
+        if let Some(shortcut) = self.shortcut(&request) {
+            let answer = || shortcut.answer(request, peer);
+            return match answering::guard(&id, answer, Shortly::Now) {
+                Shortly::Now(answer) => Answering::at_once(answer, id, started),
+                Shortly::Later(answer) => Answering::later(answer, id, started),
+            };
+        }
         request.extensions_mut().insert(id.clone());
         request.extensions_mut().insert(ConnectInfo(peer));
         Answering::routed(self.router.clone().call(request), id, started)
     }
 
-    fn shortcut(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Shortly> {
-        let shortcut = self.shortcut.as_ref()?;
+    fn shortcut(&self, request: &extract::Request) -> Option<&dyn Shortcut> {
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        let answer = || shortcut.answer(method, uri, headers);
-        answering::guard(id, answer, |failure| Some(Shortly::Now(failure)))
+        let shortcut = self.shortcut.as_deref()?;
+        shortcut.takes(method, uri, headers).then_some(shortcut)
     }
 
     pub(crate) fn finish(

@@ -3,7 +3,7 @@
 use ropeline_web::Limits;
 use serde_json::json;
 
-use crate::harness::{Served, get_request};
+use crate::harness::{Served, get_request, post_json};
 
 #[tokio::test]
 async fn a_problem_has_every_member_and_nothing_else() {
@@ -107,6 +107,26 @@ async fn what_goes_past_the_router_is_guarded_and_counted_as_all_else() {
     client.answer().await.problem(404);
     let statuses = served.statuses.lock().unwrap().clone();
     assert_eq!(statuses, [200, 200, 500, 500, 404]);
+}
+
+#[tokio::test]
+async fn what_goes_past_the_router_has_the_peer_and_the_body_within_its_limits() {
+    let served = Served::new(Limits {
+        body_bytes_max: 100,
+        ..Limits::default()
+    })
+    .await;
+    let mut client = served.client().await;
+    client.send(get_request("/short/peer")).await;
+    let own = client.stream.local_addr().unwrap();
+    assert_eq!(client.answer().await.body, own.to_string());
+    let order = r#"{"note":"by the aisle","seats":[]}"#;
+    client.send(post_json("/short/order", order)).await;
+    assert_eq!(client.answer().await.body, order);
+    let long = format!(r#"{{"note":"{}"}}"#, "x".repeat(100));
+    client.send(post_json("/short/order", &long)).await;
+    client.answer().await.problem(413);
+    client.ends().await;
 }
 
 #[tokio::test]

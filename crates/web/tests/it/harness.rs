@@ -8,7 +8,7 @@ use std::{
 
 use axum::{
     Router,
-    extract::ConnectInfo,
+    extract::{ConnectInfo, FromRequest, Request},
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -68,16 +68,24 @@ impl Observe for Statuses {
 struct Short;
 
 impl Shortcut for Short {
-    fn answer(&self, _: &Method, uri: &Uri, _: &HeaderMap) -> Option<Shortly> {
-        match uri.path().strip_prefix("/short/")? {
-            "now" => Some(Shortly::Now("now".into_response())),
-            "later" => Some(Shortly::Later(Box::pin(async {
+    fn takes(&self, _: &Method, uri: &Uri, _: &HeaderMap) -> bool {
+        uri.path().starts_with("/short/") && uri.path() != "/short/none"
+    }
+
+    fn answer(&self, request: Request, peer: SocketAddr) -> Shortly {
+        match request.uri().path() {
+            "/short/now" => Shortly::Now("now".into_response()),
+            "/short/peer" => Shortly::Now(peer.to_string().into_response()),
+            "/short/later" => Shortly::Later(Box::pin(async {
                 tokio::task::yield_now().await;
                 "later".into_response()
-            }))),
-            "panic" => panic!("a secret"),
-            "panic-later" => Some(Shortly::Later(Box::pin(async { panic!("a secret") }))),
-            _ => None,
+            })),
+            "/short/order" => Shortly::Later(Box::pin(async {
+                let order = Json::<Order>::from_request(request, &()).await;
+                order.into_response()
+            })),
+            "/short/panic" => panic!("a secret"),
+            _ => Shortly::Later(Box::pin(async { panic!("a secret") })),
         }
     }
 }
