@@ -28,7 +28,12 @@ pub(crate) struct LoopNumber(pub(crate) usize);
 impl Loops {
     /// The one that asks now.
     pub(crate) fn current(&self) -> LoopNumber {
-        let id = Handle::current().id();
+        self.number_of(&Handle::current())
+    }
+
+    /// The one that this runtime is.
+    pub(crate) fn number_of(&self, runtime: &Handle) -> LoopNumber {
+        let id = runtime.id();
         let known = |loops: &[Id]| loops.iter().position(|known| *known == id);
         let number = known(&self.0.load()).unwrap_or_else(|| {
             self.0.rcu(|loops| {

@@ -5,8 +5,8 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use tokio::runtime::{Builder, Handle, Runtime};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::runtime::{Builder, Handle};
+use tokio_util::sync::CancellationToken;
 
 /// An event loop for each processor.
 ///
@@ -18,7 +18,7 @@ pub struct EventLoops(Vec<EventLoop>);
 #[derive(Debug)]
 struct EventLoop {
     handle: Handle,
-    stop: Option<DropGuard>,
+    stop: CancellationToken,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -45,23 +45,19 @@ impl EventLoop {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let thread = thread::Builder::new().name("connections".into());
-        let thread = thread.spawn(move || run(&runtime, &stopped))?;
+        let thread = thread.spawn(move || runtime.block_on(stopped.cancelled()))?;
         Ok(Self {
             handle,
-            stop: Some(stop.drop_guard()),
+            stop,
             thread: Some(thread),
         })
     }
 }
 
-fn run(runtime: &Runtime, stopped: &CancellationToken) {
-    runtime.block_on(stopped.cancelled());
-}
-
 impl Drop for EventLoop {
     /// What still runs on it ends here.
     fn drop(&mut self) {
-        drop(self.stop.take());
+        self.stop.cancel();
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
         }

@@ -32,7 +32,8 @@ pub(super) struct Asker<T> {
 impl Couriers {
     /// Somebody who asks here and now, and what is answered.
     pub(super) fn asker<T>(&self) -> (Asker<T>, oneshot::Receiver<Answer<T>>) {
-        let at = Handle::try_current().is_ok().then(|| self.loops.current());
+        let runtime = Handle::try_current().ok();
+        let at = runtime.map(|runtime| self.loops.number_of(&runtime));
         if let Some(at) = at {
             let begin = |bundles| drop(self.tasks.spawn(deliver(bundles)));
             self.bundles.open(at, begin);

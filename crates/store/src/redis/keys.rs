@@ -86,3 +86,18 @@ impl RoomKeys {
 pub(super) fn shared(name: &str) -> String {
     format!("rl:shared:{name}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Two batches at a time in a lane would overwrite each other's note, and one that is sent again be taken for new.
+    #[test]
+    fn no_two_event_loops_share_a_lane() {
+        let lanes = (0..LOOPS).flat_map(|number| Lane::of(LoopNumber(number)));
+        let lanes: BTreeSet<_> = lanes.map(|lane| lane.0).collect();
+        assert!(lanes.into_iter().eq(0..Lane::COUNT));
+    }
+}

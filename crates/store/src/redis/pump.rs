@@ -22,7 +22,7 @@ use crate::{StoreError, loops::LoopNumber};
 /// Requests that one call takes at the most, so that none keeps Redis for long.
 const JOINS_PER_CALL: usize = 256;
 const ASKS_PER_CALL: usize = 256;
-/// Calls for holders who ask that are on their way at the same time.
+/// Calls for holders who ask that are on their way from an event loop at the same time.
 const ASKS_AT_A_TIME: usize = 2;
 /// While a call is on its way, another is made only for so many: what a call costs Redis before its first visitor is
 /// as much as some thirty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.

@@ -347,7 +347,6 @@ impl Transit {
     }
 }
 
-/// Queues a request and waits for its answer.
 fn unexpected(reply: &Reply) -> StoreError {
     StoreError::Unavailable(format!("the room answered {reply:?}").into())
 }

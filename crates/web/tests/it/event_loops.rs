@@ -8,10 +8,16 @@ use std::{
 
 use ropeline_web::{EventLoops, Report};
 
-use crate::harness::{Served, get_request};
+use crate::harness::{Client, Served, get_request};
 
 fn loops() -> Arc<EventLoops> {
     Arc::new(EventLoops::start().unwrap())
+}
+
+/// Where the connection of a client is served.
+async fn thread_of(client: &mut Client) -> String {
+    client.send(get_request("/thread")).await;
+    client.answer().await.body
 }
 
 #[tokio::test]
@@ -27,8 +33,7 @@ async fn connections_are_spread_evenly_and_stay_where_they_are() {
     for client in &mut clients {
         let mut seen = BTreeSet::new();
         for _ in 0..3 {
-            client.send(get_request("/thread")).await;
-            seen.insert(client.answer().await.body);
+            seen.insert(thread_of(client).await);
         }
         assert_eq!(seen.len(), 1, "{seen:?}");
         *threads.entry(seen.pop_first().unwrap()).or_default() += 1;
@@ -46,17 +51,14 @@ async fn a_connection_goes_where_others_have_left() {
     let mut clients = Vec::new();
     for _ in 0..3 * count {
         let mut client = served.client().await;
-        client.send(get_request("/thread")).await;
-        let thread = client.answer().await.body;
-        clients.push((thread, client));
+        clients.push((thread_of(&mut client).await, client));
     }
     let left = clients[0].0.clone();
     clients.retain(|(thread, _)| *thread != left);
     served.until_open(3 * count - 3).await;
     for _ in 0..3 {
         let mut client = served.client().await;
-        client.send(get_request("/thread")).await;
-        assert_eq!(client.answer().await.body, left);
+        assert_eq!(thread_of(&mut client).await, left);
         clients.push((left.clone(), client));
     }
 }
