@@ -299,8 +299,7 @@ impl Done {
         let reply = match status {
             Status::Ok => match command {
                 Command::Join(joiners) => {
-                    let mut values = rest.list()?;
-                    let joined = values.all_joined(joiners.len())?;
+                    let joined = rest.all_joined(joiners.len())?;
                     let (joined, stand) = joined.into_iter().unzip();
                     standings = stand;
                     Reply::Joined(joined)

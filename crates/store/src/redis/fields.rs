@@ -1,6 +1,6 @@
 //! A room as the functions keep it.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use ropeline_core::{
     Counters, Header, Identity, LostRange, Ordinal, Policy, RoomClock, RoomState, Round, ServerId,
@@ -42,6 +42,17 @@ impl Fields {
 
     fn span(&self, name: &'static str) -> Read<Duration> {
         self.number(name).map(Duration::from_millis)
+    }
+
+    /// The places that were given in the current round of presence, in the last and in the one before.
+    pub(super) fn given(&self) -> Read<[RangeInclusive<u64>; 3]> {
+        let mut last = self.number("issued")?;
+        let mut round = |before| {
+            let before = self.number(before)?;
+            let given = before + 1..=std::mem::replace(&mut last, before);
+            Ok(given)
+        };
+        Ok([round("given0")?, round("given1")?, round("given2")?])
     }
 
     /// The header, where room time is `now` at the node's `clock`.

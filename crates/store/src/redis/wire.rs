@@ -51,7 +51,7 @@ impl Answer {
         let (more, version) = (rest.number()? == 1, rest.number()?);
         let (head, issued) = (rest.ordinal()?, rest.ordinal()?);
         let now = rest.time()?;
-        let news = rest.list()?;
+        let news = rest.next_ones()?;
         let status = match word.as_str() {
             "ok" => Status::Ok,
             "missing" => Status::Missing,
@@ -130,6 +130,13 @@ impl Values {
         self.0.next().ok_or(Unreadable("a list")).and_then(Self::of)
     }
 
+    /// Values that follow how many they are.
+    fn next_ones(&mut self) -> Read<Self> {
+        let count = usize::try_from(self.number()?).map_err(|_| Unreadable("a number"))?;
+        let values: Vec<_> = self.0.by_ref().take(count).collect();
+        Ok(Self(values.into_iter()))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.len() == 0
     }
@@ -154,23 +161,23 @@ impl Values {
 
     /// What became of so many joiners, and where their places stand.
     pub(super) fn all_joined(&mut self, count: usize) -> Read<Vec<(Joined, Standing)>> {
-        let mut joined = Vec::with_capacity(count);
-        while joined.len() < count {
-            let word = self.text()?;
-            if word == "all" {
-                let ordinals = self.ordinal()?.0..;
-                let new = |ordinal| (Joined::New(Ordinal(ordinal)), Standing::Live(Live::InLine));
-                return Ok(ordinals.take(count).map(new).collect());
-            }
-            joined.push(self.joined(&word)?);
+        if let Some(Value::Array(_)) = self.0.as_slice().first() {
+            let mut each = self.list()?;
+            return (0..count).map(|_| each.joined()).collect();
         }
-        Ok(joined)
+        if self.text()? != "all" {
+            return Err(Unreadable("what became of joiners"));
+        }
+        let ordinals = self.ordinal()?.0..;
+        let new = |ordinal| (Joined::New(Ordinal(ordinal)), Standing::Live(Live::InLine));
+        Ok(ordinals.take(count).map(new).collect())
     }
 
-    fn joined(&mut self, word: &str) -> Read<(Joined, Standing)> {
+    fn joined(&mut self) -> Read<(Joined, Standing)> {
+        let word = self.text()?;
         let ordinal = self.ordinal()?;
         let standing = self.standing()?;
-        let joined = match word {
+        let joined = match word.as_str() {
             "new" => Joined::New(ordinal),
             "already" => Joined::Already(ordinal),
             "repeated" => Joined::Repeated(ordinal),

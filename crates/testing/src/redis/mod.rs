@@ -44,13 +44,13 @@ impl Persistence {
     }
 }
 
-/// A script that changes a field of a room.
+/// A script that changes a field of a room other than `version`, `issued` and `clock_last`.
 ///
 /// KEYS 1 the room; ARGV 1 the field, 2 its value, without which it is absent.
 pub const SET_ROOM_FIELD: &str = "\
-    local room = cmsgpack.unpack(redis.call('GET', KEYS[1]))\n\
-    room[ARGV[1]] = ARGV[2]\n\
-    return redis.call('SET', KEYS[1], cmsgpack.pack(room))";
+    local version, issued, clock_last, rest = cmsgpack.unpack(redis.call('GET', KEYS[1]))\n\
+    rest[ARGV[1]] = ARGV[2]\n\
+    return redis.call('SET', KEYS[1], cmsgpack.pack(version, issued, clock_last, rest))";
 
 /// A Redis server on a port and in a directory of its own, stopped when dropped.
 #[derive(Debug)]
@@ -119,7 +119,10 @@ impl TestRedis {
 
     /// A field of the room `main` as the functions keep it; empty if it is absent.
     pub fn room_field(&self, field: &str) -> String {
-        let read = "return cmsgpack.unpack(redis.call('GET', KEYS[1]))[ARGV[1]]";
+        let read = "\
+            local version, issued, clock_last, rest = cmsgpack.unpack(redis.call('GET', KEYS[1]))\n\
+            rest.version, rest.issued, rest.clock_last = version, issued, clock_last\n\
+            return rest[ARGV[1]]";
         self.cli(&["EVAL", read, "1", "rl:{main}:room", field])
     }
 

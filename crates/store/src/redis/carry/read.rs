@@ -62,14 +62,15 @@ impl<'a> Pages<'a> {
         let header = fields
             .header(last, self.transit.clock.now())
             .map_err(Failed::from)?;
+        let imported = self.bits("imported", &header).await?;
         Ok(Saved {
             places: self.places(&header).await?,
             gone: self.bits("gone", &header).await?,
             done: self.bits("done", &header).await?,
-            imported: self.bits("imported", &header).await?,
             claimed: self.bits("claimed", &header).await?,
-            seen: self.seen(&header).await?,
+            seen: self.seen(&header, &fields, &imported).await?,
             keys: self.join_keys(&header).await?,
+            imported,
             header,
         })
     }
@@ -177,12 +178,21 @@ impl<'a> Pages<'a> {
         }
     }
 
-    async fn seen(&self, header: &Header) -> Result<Vec<(u64, Bits)>, StoreError> {
+    /// Who was heard of in each round: those whom its bitmap has, and those whom a join gave a place in it.
+    async fn seen(
+        &self,
+        header: &Header,
+        fields: &Fields,
+        imported: &Bits,
+    ) -> Result<Vec<(u64, Bits)>, StoreError> {
         let mut seen = Vec::new();
-        let number = header.presence.number;
-        for round in (0..=number).rev().take(3) {
-            let part = format!("seen{}", round % 3);
-            seen.push((round, self.bits(&part, header).await?));
+        let rounds = (0..=header.presence.number).rev();
+        for (round, given) in rounds.zip(fields.given().map_err(Failed::from)?) {
+            let mut heard = self.bits(&format!("seen{}", round % 3), header).await?;
+            for ordinal in given.filter(|ordinal| !imported.contains(*ordinal)) {
+                heard.insert(ordinal);
+            }
+            seen.push((round, heard));
         }
         Ok(seen)
     }

@@ -31,7 +31,9 @@ register('adopt', function()
   call('UNLINK', unpack(KEYS))
   -- A node that knows the other one would take its later epoch for a reason to start over.
   if R.epoch and R.epoch > arriving.epoch then arriving.replaced = R.epoch end
-  R = setmetatable(arriving, ABSENT)
+  take_fields(arriving)
+  -- Who was there is all in the bitmaps that follow, and when the first pass runs out is looked up once it is there.
+  R.given0, R.given1, R.given2, R.imported_last, R.logged, R.runs_out = R.issued, R.issued, R.issued, 0, 0, 0
   R.frozen = ARGV[8]
   R.server = this_server()
   R.clock_offset = R.clock_last - clock

@@ -2,12 +2,11 @@
 
 -- Its fields, each followed by its value; none that is absent.
 local function fields()
-  local flat, at = {}, 0
-  for field, value in pairs(R) do
-    if value then
-      flat[at + 1], flat[at + 2] = field, value
-      at = at + 2
-    end
+  local flat = { 'version', R.version, 'issued', R.issued, 'clock_last', R.clock_last }
+  local at = #flat
+  for field, value in pairs(REST) do
+    flat[at + 1], flat[at + 2] = field, value
+    at = at + 2
   end
   return flat
 end

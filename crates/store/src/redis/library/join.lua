@@ -8,7 +8,7 @@
 --        then for each who has an idempotency key: which visitor it is, the key, digest of the request
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
 --        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that;
---        or, if all are new and in line, which is usual: 'all', the first ordinal
+--        in a list; or, if all are new and in line, which is usual, without one: 'all', the first ordinal
 
 -- A batch's note is kept for ten minutes, and a round of keys that is full ends early.
 local NOTE_TTL_S, KEYS_MAX = '600', 2000000
@@ -78,21 +78,6 @@ local function read_places()
   end
 end
 
--- Writes down that the holders of the new places are there.
-local function mark_new()
-  if R.issued == written + 1 then
-    call('SETBIT', round_key(0), often(R.issued - R.base), '1')
-    return
-  end
-  local marks, at = {}, 0
-  for from = written + 1, R.issued, 32 do
-    local width = min(32, R.issued - from + 1)
-    marks[at + 1], marks[at + 2], marks[at + 3], marks[at + 4] = 'SET', 'u' .. width, text(from - R.base), often(2 ^ width - 1)
-    at = at + 4
-  end
-  call('BITFIELD', round_key(0), unpack(marks))
-end
-
 -- Arguments of a command; see `settling.lua`.
 local places = {}
 
@@ -104,7 +89,6 @@ local function write_places(visitors, from)
   fill(places, 2, written + 1, R.issued)
   for i = 1, new do places[2 * i] = visitors[from - 1 + i] end
   if call('ZADD', PLACES, 'NX', unpack(places, 1, 2 * new)) < new then return false end
-  mark_new()
   newcomers, visible, written = true, true, R.issued
   return true
 end
@@ -212,7 +196,7 @@ register('join', function()
   if not sent_before then write_note() end
   local more = settle()
   if R.issued - issued_before == count and issued_before >= R.head then
-    return done(more, { 'all', issued_before + 1 })
+    return done(more, 'all', issued_before + 1)
   end
   local results, at, head = {}, 0, R.head
   for i = 1, count do

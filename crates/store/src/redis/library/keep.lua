@@ -14,7 +14,10 @@ register('keep', function()
     if R.pass_max > 0 then kept = min(kept, since + R.pass_max) end
     kept = max(kept, expires_at)
     if business == 0 then kept = min(expires_at, now + R.pass_ttl) end
-    if kept ~= expires_at then call('ZADD', ACTIVE, kept, ordinal) end
+    if kept ~= expires_at then
+      call('ZADD', ACTIVE, kept, ordinal)
+      runs_out_by(kept)
+    end
   end
   local more = settle()
   return done(more, { standing(visitor, ordinal) })

@@ -20,7 +20,6 @@ register('look', function()
   if not R.version then return answer('missing', false, run_id()) end
   now = room_time()
   local how, what = since_then()
-  runs_out = min(earliest(ACTIVE), earliest(ASIDE))
   local due = next_due()
   return answer('ok', false, run_id(), fields(), call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR), due, how,
     what)

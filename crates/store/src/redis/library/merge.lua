@@ -34,6 +34,7 @@ local function merge(M, first)
     for _, field in ipairs(POLICY) do R[field] = M[field] or nil end
     R.epoch, R.state = M.epoch, M.state
     R.issued, R.head, R.floor, R.base, R.imported_until = 0, 0, 0, 0, 0
+    R.given0, R.given1, R.given2, R.imported_last = 0, 0, 0, 0
     R.stock, R.stock_version = nil, nil
     R.fresh = nil
   end

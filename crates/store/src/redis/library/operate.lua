@@ -23,6 +23,7 @@ local function set_policy(at)
   if R.presence_ttl == 0 and presence_ttl > 0 then
     -- Presence matters from now on: who was there when it stopped mattering has three rounds from now.
     call('BITOP', 'OR', round_key(0), round_key(0), round_key(1), round_key(2))
+    R.given0, R.given1 = R.given2, R.given2
     R.round_started = now
   end
   if not is_policy(at) then visible, turned = true, true end

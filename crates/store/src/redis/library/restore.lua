@@ -10,7 +10,7 @@
 register('restore', function()
   clock = read_clock()
   if call('EXISTS', ROOM) == 1 then return answer('ok', false, 0) end
-  R = no_room()
+  take_fields({})
   begin(17, clock)
   R.clock_offset, R.clock_last = 0, clock
   local seen = tonumber(ARGV[16])

@@ -48,40 +48,64 @@ local function fill(list, step, first, last)
   return list
 end
 
--- A room of which nothing is known.
-local function no_room()
-  return setmetatable({}, ABSENT)
+-- All else of a room is changed here, so that it is packed again only where it is another one.
+local function change(_, field, value)
+  if REST[field] == (value or false) then return end
+  REST[field] = value
+  rest_text = nil
+end
+
+local function take(version, issued, clock_last, rest)
+  REST, rest_text = setmetatable(rest, ABSENT), nil
+  R = setmetatable({ version = version, issued = issued, clock_last = clock_last }, { __index = REST, __newindex = change })
+end
+
+-- Takes a room from a table that has all of its fields; an empty one is a room of which nothing is known.
+local function take_fields(all)
+  local version, issued, clock_last = all.version or false, all.issued or false, all.clock_last or false
+  all.version, all.issued, all.clock_last = nil, nil, nil
+  take(version, issued, clock_last, all)
 end
 
 -- Rooms as they were last written, each with its text: where Redis still has that very text, there is no need to unpack
--- it. Who reads a room takes its text away, so that nobody else takes it for what is in `rooms_kept` while that is
--- changed; only `save` gives one back. So a call that fails half way leaves nothing that differs from Redis.
-local texts_kept, rooms_kept, kept_count = {}, {}, 0
+-- it. Who reads a room takes its text away, so that nobody else takes it for what is kept while that is changed; only
+-- `save` gives one back. So a call that fails half way leaves nothing that differs from Redis.
+local kept, kept_count = {}, 0
 local KEPT_MAX = 256
 
 local function keep(packed)
-  if not rooms_kept[ROOM] then
-    if kept_count == KEPT_MAX then texts_kept, rooms_kept, kept_count = {}, {}, 0 end
-    kept_count = kept_count + 1
+  local mine = kept[ROOM]
+  if not mine then
+    if kept_count == KEPT_MAX then kept, kept_count = {}, 0 end
+    mine, kept_count = {}, kept_count + 1
+    kept[ROOM] = mine
   end
-  texts_kept[ROOM], rooms_kept[ROOM] = packed, R
+  mine.text, mine.room, mine.rest, mine.rest_text = packed, R, REST, rest_text
+end
+
+local function unpack_room(packed)
+  local version, issued, clock_last, rest = unpack_packed(packed)
+  if not rest then error({ err = 'WRONGTYPE this is not a room' }) end
+  take(version, issued, clock_last, rest)
 end
 
 local function read_room()
   local packed = call('GET', ROOM)
-  if not packed then
-    R = no_room()
-    return
+  if not packed then return take_fields({}) end
+  local mine = kept[ROOM]
+  if mine and mine.text == packed then
+    R, REST, rest_text = mine.room, mine.rest, mine.rest_text
+    mine.text = nil
+  else
+    unpack_room(packed)
   end
-  local is_kept = texts_kept[ROOM] == packed
-  texts_kept[ROOM] = nil
-  R = is_kept and rooms_kept[ROOM] or setmetatable(unpack_packed(packed), ABSENT)
   head_before, base_before, admitted_before, lost_before = R.head, R.base, R.admitted, R.lost_after
 end
 
 -- Always: a `WAIT` behind a call that wrote nothing would confirm nothing.
 local function save()
-  local packed = pack(R)
+  rest_text = rest_text or pack(REST)
+  local packed = pack(R.version, R.issued, R.clock_last) .. rest_text
   call('SET', ROOM, packed)
   keep(packed)
 end
@@ -131,6 +155,7 @@ local KEY_ROUND_MS = 600000
 -- for one to two rounds.
 local function turn_rounds()
   if R.presence_ttl > 0 and now >= R.round_started + floor(R.presence_ttl / 2) then
+    R.given2, R.given1, R.given0 = R.given1, R.given0, R.issued
     R.round = R.round + 1
     R.round_started = now
     call('UNLINK', round_key(0))
@@ -158,12 +183,23 @@ end
 -- When the first pass or missed turn of a set runs out.
 local function earliest(key)
   local at = call('ZRANGE', key, '0', '0', 'WITHSCORES')[2]
-  return at and number(at) or INFINITY
+  return at and tonumber(at) or INFINITY
+end
+
+-- No pass and no missed turn runs out before `runs_out`. It is looked up anew only when that time has come: a pass that
+-- was renewed meanwhile is then found to last longer.
+local function look_up_runs_out()
+  local at = min(earliest(ACTIVE), earliest(ASIDE))
+  R.runs_out = at < INFINITY and at or nil
+end
+
+local function runs_out_by(at)
+  if at < (R.runs_out or INFINITY) then R.runs_out = at end
 end
 
 -- When settling has something to do next, or -1.
 local function next_due()
-  local due = runs_out
+  local due = R.runs_out or INFINITY
   local line = R.head < R.issued
   if R.paused == 0 and (line or not (door_empty or call('ZCARD', DOOR) == 0)) then due = min(due, R.tick_start + R.every) end
   if line and R.presence_ttl > 0 then
@@ -173,17 +209,18 @@ local function next_due()
   return due == INFINITY and -1 or due
 end
 
--- Versions that are read from the log at the most.
+-- Entries that are read from the log at the most.
 local LOG_PAGE = 256
 
 -- What ended or was set aside since a version, as three texts, and whether more than numbers has changed since; nil if
--- the log does not reach back so far. A stream that was trimmed does not say so itself, so the first id is compared: ids
--- have no holes.
+-- the log does not reach back so far. A stream that was trimmed does not say so itself, so each entry names the one
+-- before it.
 local function ended_since(version)
-  local behind = R.version - version
-  if behind < 0 or behind > LOG_PAGE then return end
-  local entries = call('XRANGE', LOG, text(version + 1) .. '-1', '+')
-  if #entries ~= behind or entries[1][1] ~= text(version + 1) .. '-1' then return end
+  if version > R.version then return end
+  if version >= R.logged then return { '', '', '' }, false end
+  local entries = call('XRANGE', LOG, text(version + 1) .. '-1', '+', 'COUNT', LOG_PAGE)
+  local last = entries[#entries]
+  if not last or last[1] ~= text(R.logged) .. '-1' or tonumber(entries[1][2][2]) > version then return end
   local ended, more = { gone = {}, done = {}, aside = {} }, false
   for _, entry in ipairs(entries) do
     local fields = entry[2]
@@ -211,37 +248,43 @@ end
 local THEN = { 'floor', 'base', 'lost_after', 'lost_until', 'joins_held_until', 'imported_until', 'stock', 'stock_version',
   'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed', 'restored', 'stayed_ms' }
 
--- What a node needs to show the room as it is now, if it shows an earlier version of it:
--- { what has to do with the tick and the rounds, next due }, and if more than `issued` has changed since { ... the fields
--- of THEN, how many are inside, aside, at the door, what ended since: gone, done, set aside }. A field that is absent is
--- -1. Nothing else changes without `turned`.
-local function news()
+-- Writes behind an answer's `told` values what a node needs to show the room as it is now, if it shows an earlier version
+-- of it: what has to do with the tick and the rounds, next due; and if more than `issued` has changed since, the fields
+-- of THEN, how many are inside, aside, at the door, what ended since: gone, done, set aside. A field that is absent is
+-- -1. Nothing else changes without `turned`. Says how many values that are; with none, the node looks.
+local function tell(list, told)
   local shown = number(ARGV[5])
-  if shown < 0 or not runs_out or ARGV[7] ~= R.server or number(ARGV[6]) ~= R.epoch then return {} end
-  local told = { R.tick_start, R.tick_admitted, R.tick_extra, R.round, R.round_started, R.key_round,
-    R.key_round_started, next_due() }
+  if shown < 0 or not settled or ARGV[7] ~= R.server or number(ARGV[6]) ~= R.epoch then return 0 end
   local behind = R.version - shown
-  if behind == 0 then return turned and {} or told end
-  if behind > 0 and R.calm_at == R.version and shown >= R.calm then return told end
   local ended, more
-  if behind == 1 and visible then
-    ended, more = { concat(ended_gone, ' '), concat(ended_done, ' '), concat(set_aside, ' ') }, turned
-  else
-    ended, more = ended_since(shown)
+  if behind == 0 then
+    more = turned
+  elseif behind < 0 or shown < R.logged then
+    if behind == 1 and visible then
+      ended, more = { concat(ended_gone, ' '), concat(ended_done, ' '), concat(set_aside, ' ') }, turned
+    else
+      ended, more = ended_since(shown)
+      if not ended then return 0 end
+    end
   end
-  if not ended or more then return {} end
-  local at = #told
+  if more then return 0 end
+  list[told + 1], list[told + 2], list[told + 3] = R.tick_start, R.tick_admitted, R.tick_extra
+  list[told + 4], list[told + 5] = R.round, R.round_started
+  list[told + 6], list[told + 7] = R.key_round, R.key_round_started
+  list[told + 8] = next_due()
+  if not ended then return 8 end
+  local at = told + 8
   for i = 1, #THEN do
-    told[at + i] = R[THEN[i]] or -1
+    list[at + i] = R[THEN[i]] or -1
   end
   at = at + #THEN
-  told[at + 1], told[at + 2], told[at + 3] = call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR)
-  told[at + 4], told[at + 5], told[at + 6] = ended[1], ended[2], ended[3]
-  return told
+  list[at + 1], list[at + 2], list[at + 3] = call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR)
+  list[at + 4], list[at + 5], list[at + 6] = ended[1], ended[2], ended[3]
+  return at + 6 - told
 end
 
 local function answer(status, more, ...)
-  return { status, more and 1 or 0, R.version or 0, R.head or 0, R.issued or 0, now or 0, {}, ... }
+  return { status, more and 1 or 0, R.version or 0, R.head or 0, R.issued or 0, now or 0, 0, ... }
 end
 
 -- What the log has of this version besides numbers.
@@ -257,19 +300,20 @@ end
 -- Views that fall further behind take a snapshot.
 local LOG_MAX = '4096'
 
--- Writes the room, tells the views, and answers.
-local function done(more, ...)
+-- Writes the room, tells the views, and answers; with at most two values of the command's own.
+local function done(more, first, second)
   if visible then
-    -- Versions after `calm` only gave places, if `calm_at` is the last one: a node of another release may have made it.
-    local calm = is_calm() and (R.calm_at == R.version and R.calm or R.version)
     R.version = R.version + 1
-    R.calm, R.calm_at = calm or R.version, R.version
-    local id, head, issued = often(R.version) .. '-1', often(R.head), often(R.issued)
-    call('XADD', LOG, 'MAXLEN', '~', LOG_MAX, id, 'head', head, 'issued', issued, unpack(happened()))
+    if not is_calm() then
+      call('XADD', LOG, 'MAXLEN', '~', LOG_MAX, text(R.version) .. '-1', 'after', text(R.logged), unpack(happened()))
+      R.logged = R.version
+    end
   end
-  local told = news()
+  local list = { 'ok', more and 1 or 0, R.version, R.head, R.issued, now or 0, 0 }
+  local told = tell(list, 7)
   save()
-  return { 'ok', more and 1 or 0, R.version, R.head, R.issued, now or 0, told, ... }
+  list[7], list[8 + told], list[9 + told] = told, first, second
+  return list
 end
 
 -- Reads the room. Gives an answer at once if nothing may be changed.

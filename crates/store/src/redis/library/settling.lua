@@ -58,13 +58,12 @@ end
 
 -- Ends passes and missed turns that ran out; says whether that was all of them.
 local function sweep()
-  runs_out = min(earliest(ACTIVE), earliest(ASIDE))
-  if runs_out > now then return true end
+  if (R.runs_out or INFINITY) > now then return true end
   local most = number(ARGV[2])
   local looked = expire_due(most)
   if looked < most then miss_due(most - looked) end
-  runs_out = min(earliest(ACTIVE), earliest(ASIDE))
-  return runs_out > now
+  look_up_runs_out()
+  return (R.runs_out or INFINITY) > now
 end
 
 -- One tick, however many were missed: no burst makes up for a pause or an outage.
@@ -99,7 +98,7 @@ local function enter(ordinals)
   end
   call('ZADD', ACTIVE, unpack(passes, 1, 2 * count))
   call('HSET', SINCE, unpack(since, 1, 2 * count))
-  if runs_out then runs_out = min(runs_out, now + R.pass_ttl) end
+  runs_out_by(now + R.pass_ttl)
   R.inside_since = R.inside_since + count * (now - R.epoch)
   R.tick_admitted = R.tick_admitted + count
   R.admitted = R.admitted + count
@@ -148,8 +147,14 @@ local function heard_of(byte_no)
   return bor(byte_at(round0, at) or 0, byte_at(round1, at) or 0, byte_at(round2, at) or 0)
 end
 
+-- Whether a join gave the place in the last three rounds: its holder was there then, and no bit says so.
+local function is_newly_given(ordinal)
+  return ordinal > R.given2 and not (ordinal <= R.imported_last and bit_at(IMPORTED, ordinal))
+end
+
 -- Whether all from one ordinal to another are there.
 local function all_there(first, last)
+  if first > R.given2 and first > R.imported_last then return true end
   local first_bit, last_bit = first - R.base, last - R.base
   local first_byte, last_byte = floor(first_bit / 8), floor(last_bit / 8)
   for byte_no = first_byte, last_byte do
@@ -173,7 +178,7 @@ local function by_presence(ordinals, first)
     local in_byte = bit_no % 8
     local byte_no = (bit_no - in_byte) / 8
     if byte_no ~= last then last, heard = byte_no, heard_of(byte_no) end
-    local there = band(heard, rshift(128, in_byte)) ~= 0
+    local there = band(heard, rshift(128, in_byte)) ~= 0 or is_newly_given(bit_no + R.base)
     local list = (there or (imports and is_unclaimed(bit_no + R.base))) and present or absent
     list[#list + 1] = ordinals[i]
   end
@@ -195,7 +200,7 @@ local function step_aside(ordinals)
     set_aside[#set_aside + 1] = ordinal
   end
   call('ZADD', ASIDE, unpack(turns))
-  runs_out = min(runs_out, given_up)
+  runs_out_by(given_up)
 end
 
 -- Takes the next ones while budget is left; says whether it stopped for having looked at enough.
@@ -278,6 +283,7 @@ local function settle()
   end
   -- Passes that ran out but are not swept yet would count against the cap.
   local more = not swept or admit()
+  settled = true
   step_over_an_empty_line()
   if R.state == 'draining' and call('ZCARD', PLACES) == 0 then set_state('closed') end
   advance_base()

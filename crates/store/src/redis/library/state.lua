@@ -6,8 +6,9 @@
 -- looks at more than `look_max` places, so a large tick is spent by several calls; `more` in the answer asks for the
 -- next one.
 --
--- KEYS   1 room    string      state, policy, numbers, counters, as cmsgpack packs a table: a hash would take far longer
---                              to become one; see `TEXT` for the fields that are not numbers
+-- KEYS   1 room    string      as cmsgpack packs them: `version`, `issued`, `clock_last`, which nearly every call changes,
+--                              and then a map of all else: state, policy, numbers, counters. A hash would take far longer
+--                              to become a table; see `TEXT` for the fields that are not numbers
 --        2 places  sorted set  visitor -> ordinal, for everybody in line, aside, at the door or inside
 --        3 active  sorted set  ordinal -> when the pass runs out
 --        4 since   hash        ordinal -> when the pass was given
@@ -15,9 +16,10 @@
 --        6 door    sorted set  ordinal -> ordinal, served before the line
 --        7 gone    bitmap      by ordinal - base: left, revoked, missed for good
 --        8 done    bitmap      by ordinal - base: was inside and is no longer
---        9 seen0  10 seen1  11 seen2  bitmaps by ordinal - base: presence, round n in seen(n mod 3)
+--        9 seen0  10 seen1  11 seen2  bitmaps by ordinal - base: presence, round n in seen(n mod 3); but for those
+--                              whom a join gave a place in that round, see `is_newly_given`
 --       12 log     stream      <version>-1: what ended or moved in that version, and whether the state, a pause or
---                              the policy changed
+--                              the policy changed; versions that only gave places are not in it
 --       13 keys0  14 keys1     hashes: idempotency key -> digest of the request, round n in keys(n mod 2)
 --       15 imported 16 claimed bitmaps by ordinal - base: given by an import, and answered to a join since
 -- ARGV   1 clock      milliseconds in the place of Redis's own clock, for tests; '' in production
@@ -26,35 +28,36 @@
 --        4 base_step  by how much `base` moves on at a time
 --        5 version    that the calling node shows, 6 its epoch, 7 its server; -1, 0 and '' if it shows none
 --        8 ...        the command's own
--- Returns { status, more, version, head, issued, room time, news, ... the command's own }
+-- Returns { status, more, version, head, issued, room time, how many values of news, ... the news, ... the command's own }
 --        status 'ok'; or, with nothing changed: 'missing' (no such room), 'fenced' (written on another server),
---        'frozen' (being moved; news is followed by why), 'deleted', 'held' (news is followed by milliseconds to
---        wait), 'again' (a part was done; call again)
---        news is what the node needs to show the room as it is after this call (see `news`), or {}: then it looks
+--        'frozen' (being moved; followed by why), 'deleted', 'held' (followed by milliseconds to wait), 'again' (a part
+--        was done; call again)
+--        news is what the node needs to show the room as it is after this call (see `tell`); with none it looks
 
 -- While a library is loaded, it sees nothing of Lua but the means to register functions; and later, what is global is
 -- found more slowly than a local variable. So the first call takes them all from here.
 local function globals()
   return redis.call, tonumber, type, pairs, ipairs, unpack, setmetatable, string.format, string.match, string.sub,
     string.find, string.byte, table.concat, table.sort, math.floor, math.min, math.max, bit.band, bit.bor, bit.lshift,
-    bit.rshift, cmsgpack.pack, cmsgpack.unpack
+    bit.rshift, cmsgpack.pack, cmsgpack.unpack, error
 end
 local call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
-  floor, min, max, band, bor, lshift, rshift, pack, unpack_packed
+  floor, min, max, band, bor, lshift, rshift, pack, unpack_packed, error
 local INFINITY = 1 / 0
 
 -- The stock is a number, but may be larger than Lua can count to.
 local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
 -- What a room does not have is false. What is often asked for and seldom there is found without a call.
-local NOTHING = { frozen = false, lost_after = false, lost_until = false, fresh = false }
+local NOTHING = { frozen = false, lost_after = false, lost_until = false, fresh = false, runs_out = false }
 local ABSENT = { __index = NOTHING }
 
 -- What belongs to one call. Variables of a library outlive it, also where it fails half way, so `start_call` sets every
 -- one of them.
 local KEYS, ARGV
 local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, LOG, IMPORTED, CLAIMED
--- The room, once it is read.
-local R
+-- The room, once it is read: what nearly every call changes, and all else, which is found and changed through it as well;
+-- with the text of all else as long as nothing of it has changed.
+local R, REST, rest_text
 -- What it was then, of what settling may change for those who wait.
 local head_before, base_before, admitted_before, lost_before
 -- Room time, and the clock that it comes from.
@@ -66,24 +69,24 @@ local visible, turned, ended_gone, ended_done, set_aside
 local newcomers
 -- Whether nothing else was done before settling.
 local only_newcomers
--- Once settled: no pass and no missed turn runs out before this, and whether nobody is at the door, if that was looked at.
-local runs_out, door_empty
+-- Whether the room was settled, and whether nobody is at the door, if that was looked at.
+local settled, door_empty
 
 local function start_call(keys, args)
   if not call then
     call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
-      floor, min, max, band, bor, lshift, rshift, pack, unpack_packed = globals()
+      floor, min, max, band, bor, lshift, rshift, pack, unpack_packed, error = globals()
     setmetatable(NOTHING, { __index = function() return false end })
   end
   KEYS, ARGV = keys, args
   ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
   GONE, DONE, LOG, IMPORTED, CLAIMED = keys[7], keys[8], keys[12], keys[15], keys[16]
-  R = nil
+  R, REST, rest_text = nil, nil, nil
   head_before, base_before, admitted_before, lost_before = nil, nil, nil, nil
   now, clock = nil, nil
   visible, turned, ended_gone, ended_done, set_aside = false, false, {}, {}, {}
   newcomers, only_newcomers = false, false
-  runs_out, door_empty = nil, nil
+  settled, door_empty = false, nil
 end
 
 -- Registers a function of the library, which is called by the prefix of this very text and its name. Redis refuses a

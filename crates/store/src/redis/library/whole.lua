@@ -26,6 +26,8 @@ local function begin(from, at)
   R.issued, R.head, R.floor, R.base, R.inside_since = 0, 0, 0, 0, 0
   R.tick_start, R.tick_admitted, R.tick_extra = at, 0, 0
   R.round, R.round_started, R.key_round, R.key_round_started = 0, at, 0, at
+  R.given0, R.given1, R.given2, R.imported_last = 0, 0, 0, 0
+  R.logged, R.runs_out = R.logged or 0, nil
   R.lost_after, R.lost_until, R.joins_held_until, R.imported_until = nil, nil, 0, 0
 end
 

@@ -42,12 +42,21 @@ async fn a_user_who_may_not_do_what_is_needed_is_refused_with_a_reason() {
 async fn whoever_meets_a_room_of_an_earlier_version_is_told_so() {
     let redis = TestRedis::start();
     let store = node(&redis).await;
-    redis.cli(&["HSET", "rl:{main}:room", "version", "7"]);
-    let room = RoomId::main();
-    let created = store.create(&room, Arc::new(policy()), None);
-    let error = created.await.unwrap_err().to_string();
-    assert!(error.contains("written by an earlier version"), "{error}");
-    assert_eq!(redis.cli(&["HGET", "rl:{main}:room", "version"]), "7");
+    let packed = "redis.call('SET', KEYS[1], cmsgpack.pack({ version = 7 }))";
+    let earlier: [&[&str]; 2] = [
+        &["HSET", "rl:{main}:room", "version", "7"],
+        &["EVAL", packed, "1", "rl:{main}:room"],
+    ];
+    for write in earlier {
+        redis.cli(&["DEL", "rl:{main}:room"]);
+        redis.cli(write);
+        let before = redis.cli(&["DUMP", "rl:{main}:room"]);
+        let room = RoomId::main();
+        let created = store.create(&room, Arc::new(policy()), None);
+        let error = created.await.unwrap_err().to_string();
+        assert!(error.contains("written by an earlier version"), "{error}");
+        assert_eq!(redis.cli(&["DUMP", "rl:{main}:room"]), before);
+    }
 }
 
 #[tokio::test]
