@@ -91,6 +91,50 @@ async fn a_node_that_fell_far_behind_takes_a_snapshot() {
 }
 
 #[tokio::test]
+async fn a_node_notices_that_the_log_was_trimmed() {
+    let redis = TestRedis::start();
+    let one = node(&redis).await;
+    let room = room_for_one(&one).await;
+    for n in 1..=20 {
+        join(&one, &room, &format!("user-{n}")).await.unwrap();
+    }
+    let two = node(&redis).await;
+    two.refresh(&room).await;
+    for n in 2..=20 {
+        let left = one.leave(&room, holder(&format!("user-{n}"), n));
+        left.await.unwrap();
+    }
+    redis.cli(&["XTRIM", "rl:{main}:log", "MAXLEN", "1"]);
+    two.refresh(&room).await;
+    let theirs = two.view(&room).unwrap().view;
+    assert_eq!(theirs.gone.count(0..21), 19);
+}
+
+#[tokio::test]
+async fn joins_that_only_give_places_are_not_logged_and_all_nodes_hear_of_them() {
+    let redis = TestRedis::start();
+    let (one, two) = (node(&redis).await, node(&redis).await);
+    let room = room_for_one(&one).await;
+    join(&one, &room, "user-1").await.unwrap();
+    let logged = || redis.cli(&["XLEN", "rl:{main}:log"]);
+    let before = logged();
+    for n in 2..=20 {
+        join(&one, &room, &format!("user-{n}")).await.unwrap();
+    }
+    assert_eq!(logged(), before);
+    two.refresh(&room).await;
+    let theirs = two.view(&room).unwrap().view;
+    assert_eq!(theirs.header.issued, Ordinal(20));
+    // What ended before and after is told as ever.
+    one.leave(&room, holder("user-7", 7)).await.unwrap();
+    join(&one, &room, "user-21").await.unwrap();
+    two.refresh(&room).await;
+    let theirs = two.view(&room).unwrap().view;
+    assert_eq!(theirs.header.issued, Ordinal(21));
+    assert_eq!(theirs.gone.iter_from(0).collect::<Vec<_>>(), [7]);
+}
+
+#[tokio::test]
 async fn what_one_node_deletes_is_not_there_for_the_others() {
     let redis = TestRedis::start();
     let (one, two) = (node(&redis).await, node(&redis).await);
