@@ -49,14 +49,19 @@ impl Loops {
 /// A queue for each event loop.
 #[derive(Debug)]
 pub(crate) struct Queues<T> {
-    each: [Mutex<Option<mpsc::Sender<T>>>; LOOPS],
+    each: [Apart<Mutex<Option<mpsc::Sender<T>>>>; LOOPS],
     closed: AtomicBool,
 }
+
+/// On cache lines of its own, which no other loop takes away from the core that it is used on.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
 
 impl<T> Default for Queues<T> {
     fn default() -> Self {
         Self {
-            each: std::array::from_fn(|_| Mutex::default()),
+            each: std::array::from_fn(|_| Apart::default()),
             closed: AtomicBool::new(false),
         }
     }
@@ -92,6 +97,7 @@ impl<T> Queues<T> {
 
     fn queue(&self, at: LoopNumber) -> MutexGuard<'_, Option<mpsc::Sender<T>>> {
         self.each[at.0]
+            .0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

@@ -52,6 +52,7 @@ use away::Away;
 use durable::Durable;
 use keys::Lane;
 use link::Link;
+use pump::closed;
 
 use refusals::Refusals;
 use room::RoomNode;
@@ -193,12 +194,22 @@ impl Inner {
 
     /// A room that was not deleted, while the store is open.
     fn live(&self, room: &RoomId) -> Result<Arc<RoomNode>, StoreError> {
-        if self.stopping.is_cancelled() {
-            return Err(StoreError::Unavailable("it is closed".into()));
+        self.with_live(room, |room| Ok(Arc::clone(room)))
+    }
+
+    /// As [`Inner::live`], without a count of who has it that all cores would write to.
+    fn with_live<T>(
+        &self,
+        room: &RoomId,
+        then: impl FnOnce(&Arc<RoomNode>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if self.tasks.is_closed() {
+            return Err(closed());
         }
-        self.get(room)
-            .filter(|room| room.is_live())
-            .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))
+        match self.rooms.load().get(room) {
+            Some(room) if room.is_live() => then(room),
+            _ => Err(StoreError::NoSuchRoom(room.clone())),
+        }
     }
 
     /// The room of that name, which is tended to from now on.

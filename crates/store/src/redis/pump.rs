@@ -31,6 +31,8 @@ const WORTH_A_CALL: usize = 48;
 const TURNS_MAX: u32 = 4;
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+/// Ends without one if the store is closed meanwhile.
+pub(super) type Awaited<T> = oneshot::Receiver<Result<T, StoreError>>;
 
 /// A visitor who asks for a place.
 #[derive(Debug)]
@@ -65,24 +67,24 @@ impl How {
 
 impl Inner {
     /// Lets a visitor join with those who ask here meanwhile.
-    pub(super) async fn queue_join(
+    pub(super) fn queue_join(
         self: &Arc<Self>,
         room: &Arc<RoomNode>,
         joiner: Joiner,
-    ) -> Result<(Joined, Standing), StoreError> {
+    ) -> Result<Awaited<(Joined, Standing)>, StoreError> {
         let at = self.transit.loops.current();
         let begin = |queue| self.spawn(Arc::clone(self).pump_joins(Arc::clone(room), at, queue));
         room.joins.open(at, begin);
-        answered(|answer| room.joins.send(at, Joining { joiner, answer })).await
+        awaited(|answer| room.joins.send(at, Joining { joiner, answer }))
     }
 
     /// Hears a holder with those who ask here meanwhile.
-    pub(super) async fn queue_ask(
+    pub(super) fn queue_ask(
         self: &Arc<Self>,
         room: &Arc<RoomNode>,
         how: How,
         holder: Holder,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<Awaited<Standing>, StoreError> {
         let at = self.transit.loops.current();
         let begin = |queue| self.spawn(Arc::clone(self).pump_asks(Arc::clone(room), queue));
         room.asks.open(at, begin);
@@ -91,7 +93,7 @@ impl Inner {
             holder,
             answer,
         };
-        answered(|answer| room.asks.send(at, asking(answer))).await
+        awaited(|answer| room.asks.send(at, asking(answer)))
     }
 
     /// Runs a pump on the event loop that asks, until the store is closed.
@@ -152,17 +154,26 @@ impl Inner {
     }
 }
 
-/// Queues a request and waits for its answer.
-async fn answered<T, Q>(
+/// Queues a request; its answer is awaited without holding on to anything.
+fn awaited<T, Q>(
     queue: impl FnOnce(Answer<T>) -> Result<(), TrySendError<Q>>,
-) -> Result<T, StoreError> {
+) -> Result<Awaited<T>, StoreError> {
     let (sender, answer) = oneshot::channel();
-    let closed = || StoreError::Unavailable("it is closed".into());
     queue(sender).map_err(|error| match error {
         TrySendError::Full(_) => StoreError::Overloaded,
         TrySendError::Closed(_) => closed(),
     })?;
+    Ok(answer)
+}
+
+/// Waits for an answer.
+pub(super) async fn answered<T>(answer: Awaited<T>) -> Result<T, StoreError> {
     answer.await.unwrap_or_else(|_| Err(closed()))
+}
+
+/// What becomes of a request that nobody hears any more.
+pub(super) fn closed() -> StoreError {
+    StoreError::Unavailable("it is closed".into())
 }
 
 /// Makes calls of what comes in, each with `most` at the most, as many at a time as there are ways; a call gives back the

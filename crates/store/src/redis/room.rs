@@ -93,19 +93,23 @@ impl RoomNode {
         self.picture.load_full()
     }
 
+    /// Something of the picture, without a count of who has it that all cores would write to.
+    pub(super) fn with_picture<T>(&self, then: impl FnOnce(&Picture) -> T) -> Option<T> {
+        self.picture.load().as_deref().map(then)
+    }
+
     pub(super) fn view(&self) -> Option<Arc<View>> {
-        self.picture().map(|picture| Arc::clone(&picture.view))
+        self.with_picture(|picture| Arc::clone(&picture.view))
     }
 
     /// The version of the picture; 0 without one.
     pub(super) fn version(&self) -> u64 {
-        let picture = self.picture.load();
-        picture.as_ref().map_or(0, |p| p.view.header.version)
+        let version = self.with_picture(|picture| picture.view.header.version);
+        version.unwrap_or_default()
     }
 
     pub(super) fn is_live(&self) -> bool {
-        let picture = self.picture.load();
-        let state = picture.as_ref().map(|p| p.view.header.state);
+        let state = self.with_picture(|picture| picture.view.header.state);
         state.is_some_and(|state| state != RoomState::Deleted)
     }
 

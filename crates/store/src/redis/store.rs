@@ -7,7 +7,7 @@ use super::{
     durable::Durable,
     encode::{Caller, Done},
     picture::{Asked, Looked},
-    pump::How,
+    pump::{How, answered},
     room::RoomNode,
     transit::{Failed, Known, Transit},
     wire::{Answer, Status},
@@ -31,14 +31,16 @@ impl Store for RedisStore {
     }
 
     fn view(&self, room: &RoomId) -> Option<Seen> {
-        let room = self.inner.get(room)?;
-        self.inner.look_at(&room);
-        let picture = room.picture()?;
-        let live = picture.view.header.state != RoomState::Deleted;
-        live.then(|| Seen {
-            view: Arc::clone(&picture.view),
-            fresh_at: picture.fresh_at,
-        })
+        let rooms = self.inner.rooms.load();
+        let room = rooms.get(room)?;
+        self.inner.look_at(room);
+        room.with_picture(|picture| {
+            let live = picture.view.header.state != RoomState::Deleted;
+            live.then(|| Seen {
+                view: Arc::clone(&picture.view),
+                fresh_at: picture.fresh_at,
+            })
+        })?
     }
 
     async fn refresh(&self, room: &RoomId) {
@@ -93,9 +95,11 @@ impl Store for RedisStore {
     }
 
     async fn join(&self, room: &RoomId, joiner: Joiner) -> Result<(Joined, Standing), StoreError> {
-        let room = self.inner.live(room)?;
-        room.away.check()?;
-        self.inner.queue_join(&room, joiner).await
+        let joined = self.inner.with_live(room, |room| {
+            room.away.check()?;
+            self.inner.queue_join(room, joiner)
+        })?;
+        answered(joined).await
     }
 
     async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
@@ -127,7 +131,7 @@ impl Store for RedisStore {
     }
 
     fn mark(&self, room: &RoomId, ordinal: Ordinal) {
-        if let Some(room) = self.inner.get(room) {
+        if let Some(room) = self.inner.rooms.load().get(room) {
             room.mark(ordinal);
         }
     }
@@ -321,9 +325,11 @@ impl RedisStore {
     }
 
     async fn hear(&self, room: &RoomId, how: How, holder: Holder) -> Result<Standing, StoreError> {
-        let room = self.inner.live(room)?;
-        room.away.check()?;
-        self.inner.queue_ask(&room, how, holder).await
+        let standing = self.inner.with_live(room, |room| {
+            room.away.check()?;
+            self.inner.queue_ask(room, how, holder)
+        })?;
+        answered(standing).await
     }
 }
 
