@@ -4,12 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use redis::Cmd;
 use ropeline_core::{
-    Bounds, Command, Holder, Joiner, Outcome, Policy, Reply, Standing, Timestamp, View,
+    Bounds, Command, Holder, Joiner, Outcome, Policy, Reply, Standing, Timestamp, View, Visitor,
 };
 
 use super::{
     keys::Lane,
     library,
+    member::Member,
     room::RoomNode,
     slot::Slot,
     wire::{Answer, Status, Unreadable, Written, millis, state_word},
@@ -113,7 +114,7 @@ impl Caller<'_> {
             }
             Command::Leave(holder) => self.depart("leave").written(holder),
             Command::Finish(holder) => self.depart("finish").written(holder),
-            Command::Revoke(visitor) => self.depart("revoke").with(visitor.as_str()).with(""),
+            Command::Revoke(visitor) => self.depart("revoke").with(Member::of(visitor)).with(""),
             Command::Settle | Command::Merge(_) => self.call(&library::SETTLE),
             Command::Admit(count) => self.word("admit").with(*count),
             Command::Pause => self.word("pause"),
@@ -145,7 +146,7 @@ impl Caller<'_> {
         let call = self.noted(&library::JOIN, &self.room.keys.joins(self.lane));
         let call = call.with(self.number).with(self.sending.word());
         let call = call.with(joiners.len());
-        let visitors = joiners.iter().map(|joiner| joiner.visitor.as_str());
+        let visitors = joiners.iter().map(|joiner| Member::of(&joiner.visitor));
         let call = visitors.fold(call, Call::with);
         let keys = (1_usize..).zip(joiners);
         let keys = keys.filter_map(|(at, joiner)| Some((at, joiner.key?)));
@@ -190,8 +191,9 @@ impl Caller<'_> {
         self.call(&library::READ).reading()
     }
 
-    pub(super) fn find(&self, visitor: &str) -> Call {
-        self.call(&library::FIND).with(visitor).reading()
+    pub(super) fn find(&self, visitor: &Visitor) -> Call {
+        let call = self.call(&library::FIND).with(Member::of(visitor));
+        call.reading()
     }
 
     /// Freezes a room, or with no reason lets it go on.

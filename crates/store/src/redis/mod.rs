@@ -20,6 +20,7 @@ mod knock;
 mod library;
 mod link;
 mod list;
+mod member;
 mod picture;
 mod pool;
 mod pump;

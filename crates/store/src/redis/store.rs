@@ -148,7 +148,7 @@ impl Store for RedisStore {
         let room = self.inner.live(room)?;
         let transit = &self.inner.transit;
         let caller = transit.caller(&room);
-        let attempt = |caller: Caller<'_>| caller.find(visitor.as_str());
+        let attempt = |caller: Caller<'_>| caller.find(visitor);
         let mut answer = transit.insist(transit.gate(), caller, attempt).await?;
         let ordinal = answer.rest.ordinal().map_err(Failed::from)?;
         let standing = answer.rest.standing().map_err(Failed::from)?;

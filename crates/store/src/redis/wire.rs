@@ -9,7 +9,7 @@ use ropeline_core::{
 };
 use thiserror::Error;
 
-use super::fields::Fields;
+use super::{fields::Fields, member::Member};
 
 /// An answer that does not read as one of ours.
 #[derive(Debug, Error)]
@@ -268,13 +268,13 @@ impl Written for ImportRow {
             Was::Waiting => "waiting",
             Was::Inside => "inside",
         };
-        call.arg(self.visitor.as_str()).arg(was);
+        call.arg(Member::of(&self.visitor)).arg(was);
     }
 }
 
 impl Written for Holder {
     fn write(&self, call: &mut Cmd) {
-        call.arg(self.visitor.as_str()).arg(self.ordinal.0);
+        call.arg(Member::of(&self.visitor)).arg(self.ordinal.0);
     }
 }
 

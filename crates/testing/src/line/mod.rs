@@ -122,9 +122,14 @@ fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(config(cases), rng)
 }
 
-/// The visitor that a small number stands for.
+/// The visitor that a small number stands for: there are some of each kind that a store may keep in a way of its own.
 pub fn visitor(n: u8) -> Visitor {
-    Visitor::user(&UserId::parse(&format!("visitor-{n}")).expect("a valid user id"))
+    let user = match n % 3 {
+        0 => return Visitor::anonymous(n.into()),
+        1 => format!("visitor-{n}"),
+        _ => format!("{n:08x}-0a0d-4000-8000-00ff{n:08x}"),
+    };
+    Visitor::user(&UserId::parse(&user).expect("a valid user id"))
 }
 
 /// The ordinals that a reply gave out for the first time, with their visitors.

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use redis::{Cmd, FromRedisValue};
-use ropeline_core::{
-    Bits, Header, JoinKey, Live, Ordinal, Pass, Saved, SavedPlace, Timestamp, Visitor,
-};
+use ropeline_core::{Bits, Header, JoinKey, Live, Ordinal, Pass, Saved, SavedPlace, Timestamp};
 
 use super::{
     super::{
         fields::Fields,
         keys::RoomKeys,
+        member::Member,
         room::RoomNode,
         transit::{Failed, Transit},
         wire::{Status, Unreadable},
@@ -109,13 +108,11 @@ impl<'a> Pages<'a> {
                 .arg(0)
                 .arg(PAGE)
                 .arg("WITHSCORES");
-            let page: Vec<(String, u64)> = self.query(&page).await?;
+            let page: Vec<(Vec<u8>, u64)> = self.query(&page).await?;
             for (visitor, ordinal) in &page {
-                let visitor = Visitor::parse(visitor)
-                    .map_err(|_| Failed::from(Unreadable("the name of a visitor")))?;
                 places.push(SavedPlace {
                     ordinal: Ordinal(*ordinal),
-                    visitor,
+                    visitor: Member::read(visitor).map_err(Failed::from)?,
                     live: live(*ordinal),
                 });
             }

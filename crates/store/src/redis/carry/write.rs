@@ -3,7 +3,10 @@
 use redis::{Cmd, ToRedisArgs};
 use ropeline_core::{Bits, Live, Saved, SavedPlace};
 
-use super::{super::keys::RoomKeys, PAGE, PAGE_BYTES};
+use super::{
+    super::{keys::RoomKeys, member::Member},
+    PAGE, PAGE_BYTES,
+};
 
 /// The commands that write the places of a room and what belongs to them.
 pub(super) fn commands(keys: &RoomKeys, saved: &Saved) -> Vec<Cmd> {
@@ -34,7 +37,7 @@ pub(super) fn commands(keys: &RoomKeys, saved: &Saved) -> Vec<Cmd> {
 fn places(keys: &RoomKeys, places: &[SavedPlace]) -> Vec<Cmd> {
     let visitors = places
         .iter()
-        .map(|place| (place.ordinal.0, place.visitor.as_str()));
+        .map(|place| (place.ordinal.0, Member::of(&place.visitor)));
     let passes = places.iter().filter_map(|place| match place.live {
         Live::Inside(pass) => Some((place.ordinal.0, pass)),
         _ => None,

@@ -5,6 +5,7 @@ mod forgetful;
 mod functions;
 mod lanes;
 mod leftovers;
+mod members;
 mod news;
 mod nodes;
 mod proxy;
