@@ -2,18 +2,18 @@
 
 use redis::{Pipeline, RedisResult, aio::MultiplexedConnection, pipe};
 
-use crate::http::requests;
+use crate::ids::Ids;
 
 /// The sorted set of the plain design and of the Redis limit.
 pub(crate) const LINE: &str = "waiting";
 
 const AT_ONCE: u64 = 10_000;
 
-/// The visitors are `bench-waiting-0…`.
+/// Whom the visitors belong to.
 pub(crate) const GROUP: &str = "bench-waiting";
 
 pub(crate) fn visitor(number: u64) -> String {
-    requests::visitor(GROUP, number)
+    Ids::of(GROUP).nth(number)
 }
 
 pub(crate) async fn connect(url: &str) -> RedisResult<MultiplexedConnection> {

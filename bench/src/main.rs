@@ -18,6 +18,7 @@ mod filled;
 mod goals;
 mod growth;
 mod http;
+mod ids;
 mod k6;
 mod limit;
 mod machine;

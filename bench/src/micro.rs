@@ -84,7 +84,7 @@ fn tokens() -> [Timing; 3] {
         iss: ISSUER.into(),
         aud: RoomId::main(),
         epoch: Timestamp(1_700_000_000_000),
-        sub: Visitor::parse("u:0123456789abcdef0123456789abcdef0123").expect("a visitor"),
+        sub: Visitor::parse("u:01234567-89ab-4def-8123-456789abcdef").expect("a visitor"),
         ord: Ordinal(1_000_000),
         lane: LANE_MAIN.into(),
         vfd: false,

@@ -18,7 +18,9 @@ use std::{
 use tempfile::TempDir;
 
 use crate::{
-    Result, progress,
+    Result,
+    ids::Ids,
+    progress,
     report::{self, Table},
     stats::{self, Run, Tally},
 };
@@ -145,11 +147,12 @@ fn call(
     ask: Sender<Join>,
     answered: &Receiver<Vec<Join>>,
 ) -> Result<Run> {
-    let mut visitors = 0_u64;
+    let (ids, mut visitors) = (Ids::of("bench-joining"), 0_u64);
     let mut join_again = |mut visitor: String| {
         visitors += 1;
         visitor.clear();
-        write!(visitor, "u:{visitors:036}").expect("a string takes every write");
+        let (start, digits) = (ids.start(), Ids::DIGITS);
+        write!(visitor, "u:{start}{visitors:0digits$}").expect("a string takes every write");
         let asked_at = Instant::now();
         ask.send(Join { visitor, asked_at })
     };

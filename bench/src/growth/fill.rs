@@ -9,7 +9,7 @@ use ropeline_core::{Identity, Joined, Joiner, Policy, RoomId, UserId, Visitor};
 use ropeline_store::{EmbeddedStore, RedisStore, Store, SystemClock};
 use tokio::runtime::Runtime;
 
-use crate::{Result, filled, http::requests, progress};
+use crate::{Result, filled, ids::Ids, progress};
 
 /// Joins that wait for their answer at the same time: a few of the largest batches that a store takes.
 const AT_ONCE: usize = 16_384;
@@ -36,9 +36,11 @@ async fn line_up(store: &dyn Store, numbers: Range<u64>) -> Result<()> {
         "{} join by the store",
         numbers.end - numbers.start
     ));
+    let ids = Ids::of(filled::GROUP);
     for part in 0..PARTS {
         let at = |part| numbers.start + (numbers.end - numbers.start) * part / PARTS;
-        let joins = stream::iter((at(part)..at(part + 1)).map(|number| join(store, number)));
+        let joins = (at(part)..at(part + 1)).map(|number| join(store, &ids, number));
+        let joins = stream::iter(joins);
         joins.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
         progress::part(&format!("{}%", (part + 1) * 100 / PARTS));
     }
@@ -46,19 +48,16 @@ async fn line_up(store: &dyn Store, numbers: Range<u64>) -> Result<()> {
     Ok(())
 }
 
-async fn join(store: &dyn Store, number: u64) -> Result<()> {
-    match store
-        .join(&RoomId::main(), joiner(filled::GROUP, number)?)
-        .await?
-    {
+async fn join(store: &dyn Store, ids: &Ids, number: u64) -> Result<()> {
+    match store.join(&RoomId::main(), joiner(ids, number)?).await? {
         (Joined::New(_), _) => Ok(()),
         (joined, _) => Err(format!("visitor {number} was not new: {joined:?}").into()),
     }
 }
 
 /// The visitor of this number, as a join names them.
-pub(crate) fn joiner(group: &str, number: u64) -> Result<Joiner> {
-    let user = UserId::parse(&requests::visitor(group, number))?;
+pub(crate) fn joiner(ids: &Ids, number: u64) -> Result<Joiner> {
+    let user = UserId::parse(&ids.nth(number))?;
     let visitor = Visitor::user(&user);
     Ok(Joiner { visitor, key: None })
 }

@@ -10,6 +10,7 @@ use crate::{
     Result, filled,
     goals::{Bound, Goal},
     http::admission::TICK,
+    ids::Ids,
     progress,
     report::{self, Table},
     stats::Samples,
@@ -44,9 +45,10 @@ pub(crate) fn measure() -> Result<Samples> {
 fn full_room() -> Result<Room> {
     let host = ServerId("benchmark".into());
     let mut room = Room::new(fill::still(), host, NOW, Bounds::default());
+    let ids = Ids::of(filled::GROUP);
     for first in (0..WAITING).step_by(usize::try_from(JOINS)?) {
         let joiners: Result<Vec<Joiner>> = (first..first + JOINS)
-            .map(|number| fill::joiner(filled::GROUP, number))
+            .map(|number| fill::joiner(&ids, number))
             .collect();
         room.apply(Command::Join(joiners?), NOW);
         room.take_changes();

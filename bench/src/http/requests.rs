@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use crate::ids::Ids;
+
 /// An endless supply of requests. Clones draw from the same supply, so no two connections send the
 /// same request as long as there are enough different ones.
 #[derive(Debug, Clone)]
@@ -65,20 +67,11 @@ pub(crate) fn with_tokens(path: &str, tokens: &[String]) -> Requests {
     )
 }
 
-/// Like a UUID.
-const ID_LEN: usize = 36;
-
-/// The visitor whom the join with this number names.
-pub(crate) fn visitor(group: &str, number: u64) -> String {
-    let digits = ID_LEN - group.len() - 1;
-    format!("{group}-{number:0digits$}")
-}
-
-/// Joins of ever new visitors. Their ids have 36 characters, like a UUID: the group, then a number.
+/// Joins of ever new visitors of a group.
 pub(crate) fn joins(room: &str, group: &str) -> Requests {
-    let digits = ID_LEN - group.len() - 1;
-    let body_start = format!(r#"{{"room":"{room}","userId":"{group}-"#);
-    let body = format!(r#"{body_start}{:0digits$}"}}"#, 0);
+    let ids = Ids::of(group);
+    let body_start = format!(r#"{{"room":"{room}","userId":"{}"#, ids.start());
+    let body = format!(r#"{{"room":"{room}","userId":"{}"}}"#, ids.nth(0));
     let head = format!(
         "POST /api/v1/queue/tokens HTTP/1.1\r\nHost: localhost\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -87,7 +80,7 @@ pub(crate) fn joins(room: &str, group: &str) -> Requests {
     let first_digit = head.len() + body_start.len();
     Requests::new(Texts::Numbered {
         text: (head + &body).into_bytes(),
-        digits: first_digit..first_digit + digits,
+        digits: first_digit..first_digit + Ids::DIGITS,
     })
 }
 
@@ -123,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_join_names_another_visitor_of_36_characters() {
+    fn every_join_names_another_visitor_of_the_group() {
         let mut joins = joins("main", "bench-joining");
         let mut other = joins.clone();
         let first = String::from_utf8(joins.draw().to_vec()).expect("ASCII");
@@ -131,12 +124,12 @@ mod tests {
 
         let (head, body) = first.split_once("\r\n\r\n").expect("a head and a body");
         assert!(head.ends_with(&format!("Content-Length: {}", body.len())));
-        assert_eq!(
-            body,
-            r#"{"room":"main","userId":"bench-joining-0000000000000000000000"}"#
-        );
-        let name = visitor("bench-joining", 1);
-        assert!(second.ends_with(&format!(r#""{name}"}}"#)));
+        let ids = Ids::of("bench-joining");
+        let join = |number| format!(r#"{{"room":"main","userId":"{}"}}"#, ids.nth(number));
+        assert_eq!(body, join(0));
+        assert!(second.ends_with(&join(1)));
+        let later = String::from_utf8(joins.nth(1_234_567).to_vec()).expect("ASCII");
+        assert!(later.ends_with(&join(1_234_567)));
     }
 
     #[test]

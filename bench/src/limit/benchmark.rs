@@ -4,7 +4,7 @@ use std::process::Command;
 
 use ropeline_testing::TestRedis;
 
-use crate::{Result, filled};
+use crate::{Result, filled, ids::Ids};
 
 /// Commands that a connection has on the way.
 pub(super) const PIPELINE: &str = "64";
@@ -12,7 +12,7 @@ pub(super) const PIPELINE: &str = "64";
 pub(super) const CONNECTIONS: &str = "50";
 /// Numbers that are drawn, as many as it can: hardly any comes twice.
 const NUMBERS: u32 = 2_000_000_000;
-/// Where it writes a number of twelve digits.
+/// Where it writes a number of twelve digits, as many as our ids end with.
 const NUMBER: &str = "__rand_int__";
 
 const JOIN: &str = include_str!("join.lua");
@@ -69,9 +69,10 @@ impl Asked {
             Question::Rank => self.waiting.to_string(),
             Question::Add | Question::Join => NUMBERS.to_string(),
         };
-        let waiting = format!("bench-waiting-0000000000{NUMBER}");
+        let id = |group: &str| format!("{}{NUMBER}", Ids::of(group).start());
+        let waiting = id(filled::GROUP);
         // It may draw the same numbers as in another repetition: its seed is made of the second and its process id.
-        let joining = format!("bench-joining-{round:010}{NUMBER}");
+        let joining = id(&format!("bench-joining-{round}"));
         let mut command = Command::new("redis-benchmark");
         command
             .args(["-p", &self.redis.port().to_string(), "--csv"])

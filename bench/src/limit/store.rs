@@ -16,6 +16,7 @@ use tokio::{runtime::Runtime, task::JoinSet};
 use crate::{
     Result,
     growth::fill,
+    ids::Ids,
     stats::{self, Run, Tally},
 };
 
@@ -86,17 +87,14 @@ async fn join_all(
     next: Arc<AtomicU64>,
     enough: impl Fn(u64) -> bool,
 ) -> Result<Vec<u32>> {
-    let mut waits = Vec::new();
+    let (ids, mut waits) = (Ids::of("bench-joining"), Vec::new());
     loop {
         let number = next.fetch_add(1, Relaxed);
         if enough(number) {
             return Ok(waits);
         }
         let asked_at = Instant::now();
-        match store
-            .join(&room, fill::joiner("bench-joining", number)?)
-            .await?
-        {
+        match store.join(&room, fill::joiner(&ids, number)?).await? {
             (Joined::New(_), _) => waits.push(stats::micros(asked_at.elapsed())),
             (other, _) => return Err(format!("a join was answered {other:?}").into()),
         }

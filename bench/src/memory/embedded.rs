@@ -46,7 +46,7 @@ fn table(count: u64, [empty, once, twice]: [u64; 3]) -> Table {
     let (count_text, twice_text) = (report::count(count), report::count(2 * count));
     Table {
         title: "Memory of the server, embedded".to_owned(),
-        note: "Resident memory of the server process while visitors with ids of 36 characters join over HTTP, all of it: the line,\n\
+        note: "Resident memory of the server process while visitors with UUIDs as ids join over HTTP, all of it: the line,\n\
                the picture of it, presence, the cache of the file, connections, and what the allocator keeps."
             .to_owned(),
         columns: vec!["waiting", "MiB", "bytes for each newcomer"],

@@ -13,7 +13,7 @@ use crate::{
     Result, filled,
     goals::{Bound, Goal},
     growth::fill,
-    http::requests,
+    ids::Ids,
     progress,
     report::{self, Chapter, Table},
     stats::Samples,
@@ -84,11 +84,11 @@ fn line_up(runtime: &Runtime, redis: &TestRedis, count: u64) -> Result<()> {
 }
 
 async fn add(redis: &TestRedis, count: u64, design: Design) -> RedisResult<()> {
+    let tokens = Ids::of("tokens");
     filled::write(&redis.url(), count, |all, number| {
         let visitor = filled::visitor(number);
         if matches!(design, Design::WithHash) {
-            let token = requests::visitor("token", number);
-            all.hset("tokens", &visitor, token).ignore();
+            all.hset("tokens", &visitor, tokens.nth(number)).ignore();
         }
         all.zadd(filled::LINE, visitor, number).ignore();
     })
@@ -145,8 +145,9 @@ fn table(count: u64, found: &Found) -> Table {
     Table {
         title: "Memory of Redis".to_owned(),
         note: format!(
-            "Growth of `used_memory` by {} who wait, ids of 36 characters, for each of them. Ropeline has presence on; its largest keys\n\
-             are shown as `MEMORY USAGE` has them. The sorted set alone is {} of sorted set and hash.",
+            "Growth of `used_memory` by {} who wait, for each of them. Ids and tokens are UUIDs of 36 characters. Ropeline keeps 16 bytes\n\
+             of such an id, and any other id as it is written. It has presence on; its largest keys are shown as `MEMORY USAGE`\n\
+             has them. The sorted set alone is {} of sorted set and hash.",
             report::count(count),
             report::ratio(found.sorted_set / found.with_hash),
         ),

@@ -9,7 +9,7 @@ use super::{
     servers::OPTIONS,
     tick,
 };
-use crate::{Result, filled, progress};
+use crate::{Result, filled, ids::Ids, progress};
 
 /// How many are inside where each join counts them by `KEYS`: the limits of seeds 004 and 000.
 const COUNTED: [u64; 2] = [200, 3_333];
@@ -106,8 +106,9 @@ pub(crate) fn serve(design: &str, store: &str, entry_limit: u64, batch: &str) ->
 /// Joining is too slow to fill the line of one that counts by `KEYS`, so the keys are written as joins would have.
 async fn fill_keys(url: &str, inside: u64, waiting: u64) -> RedisResult<()> {
     let mut redis = filled::connect(url).await?;
+    let ids = Ids::of("bench-inside");
     for number in 0..inside {
-        let key = format!("active:bench-inside-{number:023}");
+        let key = format!("active:{}", ids.nth(number));
         let mut setex = redis::cmd("SETEX");
         let setex = setex.arg(key).arg(2 * 60 * 60).arg(number);
         let () = setex.query_async(&mut redis).await?;
@@ -118,9 +119,11 @@ async fn fill_keys(url: &str, inside: u64, waiting: u64) -> RedisResult<()> {
 /// A database in use is vacuumed, which an index alone answers counts by.
 fn fill_table(postgres: &TestPostgres) {
     postgres.execute("postgres", TABLE);
+    let ids = Ids::of(filled::GROUP);
+    let (start, digits) = (ids.start(), Ids::DIGITS);
     let rows = format!(
         "INSERT INTO token (user_id, status, token_issued_at) \
-         SELECT 'bench-waiting-' || lpad(number::text, 22, '0'), 'WAIT', now() - interval '1 hour' + number * interval '1 ms' \
+         SELECT '{start}' || lpad(number::text, {digits}, '0'), 'WAIT', now() - interval '1 hour' + number * interval '1 ms' \
          FROM generate_series(0, {WAITING} - 1) AS number"
     );
     postgres.execute("postgres", &rows);
