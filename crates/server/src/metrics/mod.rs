@@ -1,27 +1,28 @@
 //! Figures for Prometheus.
 
+mod answers;
+
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use http::StatusCode;
 use prometheus::{
-    GaugeVec, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry, TextEncoder,
+    GaugeVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 use ropeline_core::{History, View};
 use ropeline_store::{Health, Store};
 use ropeline_web::{Observe, OpenConnections};
 
+use self::answers::{Answers, Told};
 use crate::admin::{Histories, WINDOW};
 
 /// What is counted while requests are answered, and what is read off the rooms when somebody asks.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
-    answers: [IntCounter; 5],
-    seconds: Histogram,
+    answers: Arc<Answers>,
     connections: IntGauge,
     store_up: IntGauge,
     unreplicated: IntCounter,
@@ -38,25 +39,8 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         let registry = Registry::new_custom(Some("ropeline".to_owned()), None)
             .expect("the prefix is a valid name");
-        let answers = IntCounterVec::new(
-            Opts::new("http_answers_total", "Answers by class of status"),
-            &["status"],
-        )
-        .expect("valid names");
-        let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-        let seconds = Histogram::with_opts(
-            HistogramOpts::new(
-                "http_answer_seconds",
-                "Time from a request's head to its answer's",
-            )
-            .buckets(vec![
-                0.0001, 0.00025, 0.001, 0.0025, 0.01, 0.05, 0.25, 1.0, 5.0,
-            ]),
-        )
-        .expect("valid buckets");
         let metrics = Self {
-            answers: classes.map(|class| answers.with_label_values(&[class])),
-            seconds,
+            answers: Arc::default(),
             connections: gauge("http_connections", "Open connections"),
             store_up: gauge("store_up", "Whether the store takes joins"),
             unreplicated: IntCounter::new(
@@ -102,14 +86,13 @@ impl Metrics {
             open: Mutex::default(),
             registry,
         };
-        metrics.register(&answers);
+        metrics.register();
         metrics
     }
 
-    fn register(&self, answers: &IntCounterVec) {
-        let all: [Box<dyn prometheus::core::Collector>; 10] = [
-            Box::new(answers.clone()),
-            Box::new(self.seconds.clone()),
+    fn register(&self) {
+        let all: [Box<dyn prometheus::core::Collector>; 9] = [
+            Box::new(Told::of(&self.answers)),
             Box::new(self.connections.clone()),
             Box::new(self.store_up.clone()),
             Box::new(self.unreplicated.clone()),
@@ -211,13 +194,11 @@ impl Metrics {
 
 /// Lets the HTTP server report to shared metrics.
 #[derive(Debug)]
-pub(crate) struct Observer(pub(crate) std::sync::Arc<Metrics>);
+pub(crate) struct Observer(pub(crate) Arc<Metrics>);
 
 impl Observe for Observer {
     fn answered(&self, status: StatusCode, took: Duration) {
-        let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
-        self.0.answers[class].inc();
-        self.0.seconds.observe(took.as_secs_f64());
+        self.0.answers.note(status, took);
     }
 }
 
