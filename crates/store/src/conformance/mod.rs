@@ -250,6 +250,7 @@ macro_rules! conformance_tests {
                 a_pass_is_kept_for_business,
                 a_pass_is_kept_no_longer_than_the_policy_says,
                 business_that_is_over_keeps_no_pass,
+                who_has_no_more_business_makes_room,
                 only_who_is_inside_is_kept,
                 a_kept_pass_is_kept_over_a_crash,
                 a_pass_lasts_no_longer_than_the_longest,
@@ -278,6 +279,7 @@ macro_rules! conformance_tests {
                 of_many_who_change_a_policy_one_has_changed_it,
                 every_setting_is_kept,
                 who_was_there_is_there_when_watching_begins,
+                who_was_there_has_time_when_watching_begins_again,
             ],
             presence: [
                 who_is_not_there_is_stepped_over,

@@ -4,7 +4,7 @@ use ropeline_core::{Ending, Live, Policy, Standing};
 
 use super::{
     Fixture,
-    given::{Given, bank, holder, holder_of, pass, secs},
+    given::{Given, bank, holder, holder_of, is_inside, pass, secs},
 };
 
 const DONE: Standing = Standing::Ended(Ending::Done);
@@ -142,6 +142,21 @@ pub async fn business_that_is_over_keeps_no_pass(fixture: &mut impl Fixture) {
     // A pass that was never kept is not made longer by it.
     given.advance(secs(10)).await;
     assert_eq!(pass(given.keep(1, secs(0)).await), over);
+}
+
+/// And the next one is let in once that has passed, however long the business would have been.
+pub async fn who_has_no_more_business_makes_room(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(2).await;
+    given.keep(1, secs(300)).await;
+    given.advance(secs(40)).await;
+    given.settle().await;
+    given.keep(1, secs(0)).await;
+    given.advance(secs(29)).await;
+    assert_eq!(given.nth(2).await, Standing::Live(Live::InLine));
+    given.advance(secs(1)).await;
+    given.settle().await;
+    assert!(is_inside(given.nth(2).await));
 }
 
 /// Nothing is kept of who waits, whose pass ran out, or who comes with the place of another.

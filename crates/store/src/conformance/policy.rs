@@ -136,3 +136,24 @@ pub async fn who_was_there_is_there_when_watching_begins(fixture: &mut impl Fixt
     let found = given.find("user-2").await.unwrap().standing;
     assert!(is_inside(found), "{found:?}");
 }
+
+/// Where watching begins again, whoever was there when it ended has as long as who was just heard of.
+pub async fn who_was_there_has_time_when_watching_begins_again(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, watchful_park(1)).await;
+    given.operate(Operation::Pause).await;
+    given.line(1).await;
+    let a_round_ends = async || {
+        given.advance(secs(10)).await;
+        given.settle().await;
+    };
+    a_round_ends().await;
+    a_round_ends().await;
+    given.set(park(1)).await;
+    given.set(watchful_park(1)).await;
+    a_round_ends().await;
+    a_round_ends().await;
+    given.operate(Operation::Resume).await;
+    given.settle().await;
+    let found = given.find("user-1").await.unwrap().standing;
+    assert!(is_inside(found), "{found:?}");
+}
