@@ -296,6 +296,9 @@ async fn a_pass_lasts_as_long_as_it_had_left_however_long_the_move_takes() {
         clock.advance(Duration::from_millis(1));
         let ann = to.store.ask(&main(), holder("ann", 1)).await.unwrap();
         assert!(matches!(ann, Standing::Ended(_)), "{ann:?}");
+        to.store.settle(&main()).await.unwrap();
+        let next = to.store.ask(&main(), holder("cat", 3)).await.unwrap();
+        assert!(matches!(next, Standing::Live(Live::Inside(_))), "{next:?}");
     }
 }
 
