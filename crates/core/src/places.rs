@@ -40,7 +40,7 @@ struct Entry(u64);
 struct Chunk {
     /// Start and length of each name in `names`; zero where the place is not live.
     slots: Box<[u32]>,
-    names: Vec<u8>,
+    names: String,
     live: u32,
     /// Bytes of `names` that belong to no live place.
     dead_bytes: usize,
@@ -72,8 +72,7 @@ impl Places {
     pub(crate) fn ordinal_of(&self, visitor: &str) -> Option<Ordinal> {
         let hash = self.hasher.hash_one(visitor.as_bytes());
         let same = |entry: &Entry| {
-            entry.part_of_hash() == part(hash)
-                && self.bytes_at(entry.ordinal()) == Some(visitor.as_bytes())
+            entry.part_of_hash() == part(hash) && self.visitor_at(entry.ordinal()) == Some(visitor)
         };
         let entry = self.index[shard(hash)].find(spread(part(hash)), same);
         entry.map(|entry| entry.ordinal())
@@ -87,12 +86,7 @@ impl Places {
 
     /// Whether the place is live.
     pub(crate) fn contains(&self, ordinal: Ordinal) -> bool {
-        self.bytes_at(ordinal).is_some()
-    }
-
-    fn bytes_at(&self, ordinal: Ordinal) -> Option<&[u8]> {
-        let (chunk, slot) = split(ordinal);
-        self.chunks.get(&chunk)?.bytes(slot)
+        self.visitor_at(ordinal).is_some()
     }
 
     /// Gives a place to a visitor. The caller has made sure that neither has another.
@@ -116,10 +110,10 @@ impl Places {
 
     /// Ends a place; says whether it was live.
     pub(crate) fn remove(&mut self, ordinal: Ordinal) -> bool {
-        let Some(visitor) = self.bytes_at(ordinal) else {
+        let Some(visitor) = self.visitor_at(ordinal) else {
             return false;
         };
-        let hash = self.hasher.hash_one(visitor);
+        let hash = self.hasher.hash_one(visitor.as_bytes());
         let same = |entry: &Entry| entry.ordinal() == ordinal;
         if let Ok(entry) = self.index[shard(hash)].find_entry(spread(part(hash)), same) {
             entry.remove();
@@ -155,6 +149,18 @@ impl Places {
         Some(join(*number, slot))
     }
 
+    /// How many neighbours from a live place on are live, up to `most`, or to the end of their chunk.
+    pub(crate) fn live_neighbours(&self, ordinal: Ordinal, most: u64) -> u64 {
+        let (chunk, slot) = split(ordinal);
+        let slots = self
+            .chunks
+            .get(&chunk)
+            .map_or(&[][..], |chunk| &chunk.slots[slot..]);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let live = slots.iter().take(most).take_while(|packed| **packed != 0);
+        live.count() as u64
+    }
+
     /// All places in rising order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Ordinal, &str)> + '_ {
         self.chunks.iter().flat_map(|(number, chunk)| {
@@ -184,18 +190,13 @@ impl Chunk {
         let slots = usize::try_from(CHUNK).expect("a chunk fits in memory");
         Self {
             slots: vec![0; slots].into_boxed_slice(),
-            names: Vec::new(),
+            names: String::new(),
             live: 0,
             dead_bytes: 0,
         }
     }
 
     fn name(&self, slot: usize) -> Option<&str> {
-        let bytes = self.bytes(slot)?;
-        Some(std::str::from_utf8(bytes).expect("a name was put in whole"))
-    }
-
-    fn bytes(&self, slot: usize) -> Option<&[u8]> {
         let packed = self.slots[slot];
         let length = (packed & ((1 << LENGTH_BITS) - 1)) as usize;
         let start = (packed >> LENGTH_BITS) as usize;
@@ -206,7 +207,7 @@ impl Chunk {
         let start = u32::try_from(self.names.len()).expect("4096 names fit in 24 bits");
         let length = u32::try_from(name.len()).expect("a visitor has at most 130 bytes");
         self.slots[slot] = start << LENGTH_BITS | length;
-        self.names.extend_from_slice(name.as_bytes());
+        self.names.push_str(name);
         self.live += 1;
         if u64::from(self.live) == CHUNK {
             self.names.shrink_to_fit();

@@ -48,7 +48,7 @@ impl Room {
         let cap = self.header.policy.active_max.unwrap_or(u64::MAX);
         if (self.passes.len() as u64) < cap {
             self.header.tick.extra = self.header.tick.extra.saturating_add(1);
-            self.enter(ordinal, now);
+            self.enter(ordinal..=ordinal, now);
         } else {
             self.door.insert(ordinal);
         }

@@ -223,8 +223,8 @@ impl Room {
             .then(|| self.header.tick.start + self.header.policy.every);
         let round = (self.in_line > 0 && !self.header.policy.presence_ttl.is_zero())
             .then(|| self.header.presence.started + self.header.policy.round());
-        let expiry = self.passes.earliest().map(|(at, _)| at);
-        let given_up = self.aside.earliest().map(|(at, _)| at);
+        let expiry = self.passes.earliest();
+        let given_up = self.aside.earliest();
         let lost = self.header.lost.map(|lost| lost.until);
         [tick, round, expiry, given_up, lost]
             .into_iter()
@@ -247,7 +247,14 @@ impl Room {
 
     /// The state of a place that the room has, whether or not its time ran out.
     fn state_of(&self, ordinal: Ordinal) -> Live {
-        if let Some(pass) = self.passes.get(ordinal) {
+        self.state_by(ordinal, |ordinal| self.passes.get(ordinal))
+    }
+
+    /// As [`Self::state_of`], by whoever finds passes.
+    fn state_by(&self, ordinal: Ordinal, pass_of: impl FnOnce(Ordinal) -> Option<Pass>) -> Live {
+        if ordinal > self.header.head {
+            Live::InLine
+        } else if let Some(pass) = pass_of(ordinal) {
             Live::Inside(pass)
         } else if let Some(until) = self.aside.get(ordinal) {
             Live::Aside(until)

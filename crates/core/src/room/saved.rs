@@ -129,6 +129,19 @@ impl Room {
         Some((self.places.visitor_at(ordinal)?, self.state_of(ordinal)))
     }
 
+    /// As [`Self::saved_place`] for many, fastest where neighbours follow each other.
+    pub fn saved_places(
+        &self,
+        ordinals: impl Iterator<Item = Ordinal>,
+    ) -> impl Iterator<Item = (Ordinal, Option<(&str, Live)>)> {
+        let mut pass_of = self.passes.getter();
+        ordinals.map(move |ordinal| {
+            let visitor = self.places.visitor_at(ordinal);
+            let place = visitor.map(|visitor| (visitor, self.state_by(ordinal, &mut pass_of)));
+            (ordinal, place)
+        })
+    }
+
     /// The bits of those that are gone, for writing.
     pub fn gone(&self) -> &Bits {
         &self.gone

@@ -1,5 +1,7 @@
 //! Settling: the end of every transition, and the one place where people are let in.
 
+use std::ops::RangeInclusive;
+
 use super::{Ending, Pass, Room};
 use crate::{Ordinal, Timestamp, keys::KEY_ROUND, time::millis};
 
@@ -77,21 +79,41 @@ impl Room {
 
     /// Takes the next ones while budget is left; says whether it stopped for having looked at enough.
     fn admit(&mut self, now: Timestamp) -> bool {
-        for _ in 0..self.bounds.look_max {
-            if self.budget() == 0 {
-                return false;
-            }
-            let Some(next) = self.next() else {
+        let mut looks = self.bounds.look_max;
+        loop {
+            let budget = self.budget();
+            let Some(next) = self.next().filter(|_| budget > 0) else {
                 return false;
             };
-            self.step_up(next);
-            if self.is_present(next, now) {
-                self.enter(next, now);
+            if looks == 0 {
+                return true;
+            }
+            let present = self.present_from(next, looks.min(budget), now);
+            // An absent one is looked at too.
+            looks -= present.max(1);
+            if present > 0 {
+                let last = Ordinal(next.0 + present - 1);
+                self.step_up(next..=last);
+                self.enter(next..=last, now);
             } else {
+                self.step_up(next..=next);
                 self.step_aside(next, now);
             }
         }
-        self.budget() > 0 && self.next().is_some()
+    }
+
+    /// How many are present of whose turn it is and those right behind, who follow. From the door they come one by one.
+    fn present_from(&self, next: Ordinal, most: u64, now: Timestamp) -> u64 {
+        let neighbours = if self.door.is_empty() {
+            let lost = self.header.lost;
+            let most = lost.map_or(most, |lost| most.min(lost.after.0 - next.0 + 1));
+            self.places.live_neighbours(next, most)
+        } else {
+            1
+        };
+        let present = (next.0..next.0 + neighbours)
+            .take_while(|ordinal| self.is_present(Ordinal(*ordinal), now));
+        present.count() as u64
     }
 
     /// How many may be admitted at this instant.
@@ -119,12 +141,15 @@ impl Room {
         (!beyond_lost).then_some(next)
     }
 
-    fn step_up(&mut self, ordinal: Ordinal) {
-        if !self.door.remove(&ordinal) {
-            self.in_line -= 1;
-            self.header.head = ordinal;
+    fn step_up(&mut self, neighbours: RangeInclusive<Ordinal>) {
+        let (first, last) = neighbours.into_inner();
+        if !self.door.remove(&first) {
+            self.in_line -= last.0 - first.0 + 1;
+            self.header.head = last;
         }
-        self.changed(ordinal);
+        for ordinal in first.0..=last.0 {
+            self.changed(Ordinal(ordinal));
+        }
     }
 
     fn is_present(&self, ordinal: Ordinal, now: Timestamp) -> bool {
@@ -133,14 +158,15 @@ impl Room {
             || (now < self.header.imported_until && self.is_unclaimed(ordinal))
     }
 
-    pub(super) fn enter(&mut self, ordinal: Ordinal, now: Timestamp) {
+    pub(super) fn enter(&mut self, neighbours: RangeInclusive<Ordinal>, now: Timestamp) {
         let pass = Pass {
             expires_at: now + self.header.policy.pass_ttl,
             since: now,
         };
-        self.passes.set(ordinal, pass);
-        self.header.tick.admitted += 1;
-        self.header.counters.admitted += 1;
+        let count = neighbours.end().0 - neighbours.start().0 + 1;
+        self.passes.add(neighbours, pass);
+        self.header.tick.admitted += count;
+        self.header.counters.admitted += count;
     }
 
     /// A missed turn is kept for `missed_turn_ttl`; with none, the place is gone at once.

@@ -30,6 +30,10 @@ fn take_changes(state: &mut State) {
     let fresh = state.room.take_changes();
     state.in_flight.extend(&fresh.places);
     let unsaved = &mut state.unsaved;
+    if unsaved.is_empty() {
+        *unsaved = fresh;
+        return;
+    }
     unsaved.places.extend(fresh.places);
     unsaved.renewed.extend(fresh.renewed);
     unsaved.gone_blocks.extend(fresh.gone_blocks);
@@ -110,8 +114,9 @@ fn encode(room: &Handle, state: &State, batch: &mut Batch) {
         batch.purge(number, Kind::Key, header.keys.number - 2);
     }
     batch.reserve_places(changes.places.len() + changes.renewed.len());
-    for ordinal in changes.places.iter().chain(&changes.renewed) {
-        batch.place(number, *ordinal, state.saved_place(*ordinal));
+    let places = changes.places.iter().chain(&changes.renewed);
+    for (ordinal, place) in state.saved_places(places.copied()) {
+        batch.place(number, ordinal, place);
     }
     let sets = [
         (Kind::Gone, &changes.gone_blocks, state.gone()),

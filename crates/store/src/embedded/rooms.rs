@@ -144,6 +144,9 @@ pub(super) struct InFlight(Vec<Ordinal>);
 
 impl InFlight {
     pub(super) fn extend(&mut self, places: &[Ordinal]) {
+        if places.is_empty() {
+            return;
+        }
         self.0.extend_from_slice(places);
         // Not the unstable one: this one takes runs as they are.
         self.0.sort();
