@@ -7,6 +7,7 @@
 use std::{
     collections::BTreeMap,
     hash::{BuildHasher, RandomState},
+    hint::black_box,
     ops::Bound,
 };
 
@@ -30,6 +31,13 @@ pub(crate) struct Places {
     index: Vec<HashTable<Entry>>,
     hasher: RandomState,
     len: usize,
+}
+
+/// A visitor's name with its hash, which takes longer than to find it and is made once.
+#[derive(Clone, Copy)]
+pub(crate) struct Name<'a> {
+    text: &'a str,
+    hash: u64,
 }
 
 /// An ordinal and a part of the hash of its name, so that the index grows without looking at names again.
@@ -68,14 +76,29 @@ impl Places {
         self.len
     }
 
+    /// The name of a visitor, for finding or placing them.
+    pub(crate) fn name<'a>(&self, visitor: &'a Visitor) -> Name<'a> {
+        let text = visitor.as_str();
+        let hash = self.hasher.hash_one(text.as_bytes());
+        Name { text, hash }
+    }
+
     /// The visitor's place.
-    pub(crate) fn ordinal_of(&self, visitor: &str) -> Option<Ordinal> {
-        let hash = self.hasher.hash_one(visitor.as_bytes());
+    pub(crate) fn ordinal_of(&self, Name { text, hash }: Name<'_>) -> Option<Ordinal> {
         let same = |entry: &Entry| {
-            entry.part_of_hash() == part(hash) && self.visitor_at(entry.ordinal()) == Some(visitor)
+            entry.part_of_hash() == part(hash) && self.visitor_at(entry.ordinal()) == Some(text)
         };
         let entry = self.index[shard(hash)].find(spread(part(hash)), same);
         entry.map(|entry| entry.ordinal())
+    }
+
+    /// Looks where these would be found, for those who then look for one after the other: the index of a long line is in
+    /// no cache, and to wait for all of its parts at once takes little longer than for one.
+    pub(crate) fn warm_up(&self, names: &[Name<'_>]) {
+        for Name { hash, .. } in names {
+            let same = |entry: &Entry| entry.part_of_hash() == part(*hash);
+            black_box(self.index[shard(*hash)].find(spread(part(*hash)), same));
+        }
     }
 
     /// Who holds the place.
@@ -90,21 +113,17 @@ impl Places {
     }
 
     /// Gives a place to a visitor. The caller has made sure that neither has another.
-    pub(crate) fn insert(&mut self, ordinal: Ordinal, visitor: &Visitor) {
+    pub(crate) fn insert(&mut self, ordinal: Ordinal, name: Name<'_>) {
         debug_assert!(self.visitor_at(ordinal).is_none(), "{ordinal} is taken");
-        debug_assert!(
-            self.ordinal_of(visitor.as_str()).is_none(),
-            "{visitor:?} has a place"
-        );
+        debug_assert!(self.ordinal_of(name).is_none(), "{} has a place", name.text);
         let (chunk, slot) = split(ordinal);
         self.chunks
             .entry(chunk)
             .or_insert_with(Chunk::empty)
-            .put(slot, visitor.as_str());
-        let hash = self.hasher.hash_one(visitor.as_str().as_bytes());
+            .put(slot, name.text);
         let rehash = |entry: &Entry| spread(entry.part_of_hash());
-        let entry = Entry::of(hash, ordinal);
-        self.index[shard(hash)].insert_unique(rehash(&entry), entry, rehash);
+        let entry = Entry::of(name.hash, ordinal);
+        self.index[shard(name.hash)].insert_unique(rehash(&entry), entry, rehash);
         self.len += 1;
     }
 
@@ -290,7 +309,7 @@ mod tests {
             for (add, n) in steps {
                 let ordinal = Ordinal(n);
                 if add && !plain.contains_key(&ordinal) {
-                    places.insert(ordinal, &visitor(n));
+                    places.insert(ordinal, places.name(&visitor(n)));
                     plain.insert(ordinal, visitor(n));
                 } else if !add {
                     prop_assert_eq!(places.remove(ordinal), plain.remove(&ordinal).is_some());
@@ -301,7 +320,11 @@ mod tests {
             prop_assert_eq!(places.len(), plain.len());
             prop_assert!(places.iter().eq(plain.iter().map(|(o, v)| (*o, v.as_str()))));
             for (ordinal, visitor) in &plain {
-                prop_assert_eq!(places.ordinal_of(visitor.as_str()), Some(*ordinal));
+                prop_assert_eq!(places.ordinal_of(places.name(visitor)), Some(*ordinal));
+                let chunk_end = (ordinal.0 / CHUNK + 1) * CHUNK;
+                let neighbours = (ordinal.0..chunk_end.min(ordinal.0 + 3))
+                    .take_while(|ordinal| plain.contains_key(&Ordinal(*ordinal)));
+                prop_assert_eq!(places.live_neighbours(*ordinal, 3), neighbours.count() as u64);
             }
         }
     }
@@ -310,7 +333,7 @@ mod tests {
     fn a_chunk_gives_up_the_names_of_those_who_left() {
         let mut places = Places::default();
         for n in 0..4096 {
-            places.insert(Ordinal(n), &visitor(n));
+            places.insert(Ordinal(n), places.name(&visitor(n)));
         }
         let full = places.chunks[&0].names.len();
         for n in 0..4000 {

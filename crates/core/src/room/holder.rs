@@ -96,15 +96,15 @@ impl Room {
     /// If the visitor has joined again meanwhile, the lower ordinal stays and the other is gone; but
     /// whoever is inside stays inside.
     fn put_back(&mut self, visitor: &Visitor, ordinal: Ordinal, now: Timestamp) {
-        self.end_if_expired(visitor, now);
-        if let Some(other) = self.find(visitor) {
+        let name = self.places.name(visitor);
+        if let Some(other) = self.find_live(name, now) {
             if other < ordinal || self.passes.get(other).is_some() {
                 self.end(ordinal, Ending::Gone);
                 return;
             }
             self.end(other, Ending::Gone);
         }
-        self.places.insert(ordinal, visitor);
+        self.places.insert(ordinal, name);
         if ordinal > self.header.head {
             self.in_line += 1;
         } else {
@@ -126,14 +126,17 @@ impl Room {
 
     /// Notes that the holder of a live place is there; one who missed a turn is at the door again.
     pub(super) fn mark_one(&mut self, ordinal: Ordinal, now: Timestamp) {
-        let given_up = self.aside.get(ordinal).is_some_and(|until| until <= now);
-        if given_up || self.passes.get(ordinal).is_some() {
-            return;
+        let was = self.state_of(ordinal);
+        match was {
+            Live::Inside(_) => return,
+            Live::Aside(until) if until <= now => return,
+            Live::InLine | Live::AtDoor | Live::Aside(_) => {}
         }
         if self.seen[0].insert(ordinal.0) {
             self.changes.seen(self.header.presence.number, ordinal);
         }
-        if self.aside.remove(ordinal).is_some() {
+        if let Live::Aside(_) = was {
+            self.aside.remove(ordinal);
             self.door.insert(ordinal);
             self.changed(ordinal);
         }
@@ -171,8 +174,7 @@ impl Room {
     }
 
     pub(super) fn revoke(&mut self, visitor: &Visitor, now: Timestamp) -> Reply {
-        self.end_if_expired(visitor, now);
-        let place = self.find(visitor);
+        let place = self.find_live(self.places.name(visitor), now);
         if let Some(ordinal) = place {
             self.header.counters.revoked += 1;
             self.end(ordinal, Ending::Gone);

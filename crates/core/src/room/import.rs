@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{ImportRow, Imported, Reply, Room, Was};
-use crate::{Ordinal, Timestamp, Visitor};
+use crate::{Ordinal, Timestamp, places::Name};
 
 impl Room {
     pub(super) fn import(&mut self, rows: &[ImportRow], grace: Duration, now: Timestamp) -> Reply {
@@ -18,8 +18,8 @@ impl Room {
     }
 
     fn import_one(&mut self, row: &ImportRow, now: Timestamp) -> Imported {
-        self.end_if_expired(&row.visitor, now);
-        if let Some(ordinal) = self.find(&row.visitor) {
+        let name = self.places.name(&row.visitor);
+        if let Some(ordinal) = self.find_live(name, now) {
             return if self.is_unclaimed(ordinal) {
                 Imported::Repeated(ordinal)
             } else {
@@ -28,10 +28,10 @@ impl Room {
         }
         let ordinal = match row.was {
             Was::Waiting if self.is_full(now) => return Imported::Full,
-            Was::Waiting => self.take_place(&row.visitor),
+            Was::Waiting => self.take_place(name),
             // A place at or below the head of the line must not come behind anybody in it.
             Was::Inside if self.header.head != self.header.issued => return Imported::LineAhead,
-            Was::Inside => self.take_place_inside(&row.visitor, now),
+            Was::Inside => self.take_place_inside(name, now),
         };
         self.imported.insert(ordinal.0);
         self.changes.imported(ordinal);
@@ -41,8 +41,8 @@ impl Room {
     /// The next ordinal, inside while the cap allows it, else at the door.
     ///
     /// Whoever was inside takes nothing of the batch of this tick: the service bears them already.
-    fn take_place_inside(&mut self, visitor: &Visitor, now: Timestamp) -> Ordinal {
-        let ordinal = self.take_place(visitor);
+    fn take_place_inside(&mut self, name: Name<'_>, now: Timestamp) -> Ordinal {
+        let ordinal = self.take_place(name);
         self.in_line -= 1;
         self.header.head = ordinal;
         let cap = self.header.policy.active_max.unwrap_or(u64::MAX);

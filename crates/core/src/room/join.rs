@@ -1,30 +1,35 @@
 //! Joining.
 
-use super::{Joined, Joiner, Reply, Room, RoomState};
-use crate::{Ordinal, Timestamp, Visitor};
+use super::{Joined, Joiner, Live, Reply, Room, RoomState};
+use crate::{Ordinal, Timestamp, places::Name};
 
 impl Room {
     pub(super) fn join(&mut self, joiners: &[Joiner], now: Timestamp) -> Reply {
         if now < self.header.joins_held_until {
             return Reply::Held(now.until(self.header.joins_held_until));
         }
+        let names: Vec<_> = joiners
+            .iter()
+            .map(|joiner| self.places.name(&joiner.visitor))
+            .collect();
+        self.places.warm_up(&names);
+        self.changes.places.reserve(joiners.len());
+        let joined = joiners.iter().zip(names);
         Reply::Joined(
-            joiners
-                .iter()
-                .map(|joiner| self.join_one(joiner, now))
+            joined
+                .map(|(joiner, name)| self.join_one(joiner, name, now))
                 .collect(),
         )
     }
 
-    fn join_one(&mut self, joiner: &Joiner, now: Timestamp) -> Joined {
+    fn join_one(&mut self, joiner: &Joiner, name: Name<'_>, now: Timestamp) -> Joined {
         let known = joiner
             .key
             .and_then(|key| self.keys.body_of(key.key).map(|body| body == key.body));
         if known == Some(false) {
             return Joined::KeyReused;
         }
-        self.end_if_expired(&joiner.visitor, now);
-        if let Some(ordinal) = self.find(&joiner.visitor) {
+        if let Some(ordinal) = self.find_live(name, now) {
             return if known.is_some() {
                 Joined::Repeated(ordinal)
             } else if self.is_unclaimed(ordinal) {
@@ -42,7 +47,7 @@ impl Room {
             return Joined::Full;
         }
         self.remember(joiner);
-        let ordinal = self.take_place(&joiner.visitor);
+        let ordinal = self.take_place(name);
         self.mark_one(ordinal, now);
         Joined::New(ordinal)
     }
@@ -64,24 +69,23 @@ impl Room {
         }
     }
 
-    /// A pass that ran out is no place, even before it was swept.
-    pub(super) fn end_if_expired(&mut self, visitor: &Visitor, now: Timestamp) {
-        let place = self.find(visitor);
-        let expired = place.filter(|at| {
-            self.passes
-                .get(*at)
-                .is_some_and(|pass| pass.expires_at <= now)
-        });
-        if let Some(ordinal) = expired {
-            self.expire(ordinal);
+    /// A visitor's place. A pass that ran out is none, even before it was swept: it ends here.
+    pub(super) fn find_live(&mut self, name: Name<'_>, now: Timestamp) -> Option<Ordinal> {
+        let place = self.places.ordinal_of(name)?;
+        match self.state_of(place) {
+            Live::Inside(pass) if pass.expires_at <= now => {
+                self.expire(place);
+                None
+            }
+            _ => Some(place),
         }
     }
 
     /// The next ordinal, in line.
-    pub(super) fn take_place(&mut self, visitor: &Visitor) -> Ordinal {
+    pub(super) fn take_place(&mut self, name: Name<'_>) -> Ordinal {
         let ordinal = self.header.issued.next();
         self.header.issued = ordinal;
-        self.places.insert(ordinal, visitor);
+        self.places.insert(ordinal, name);
         self.in_line += 1;
         self.changed(ordinal);
         ordinal

@@ -197,9 +197,23 @@ impl Room {
         }
     }
 
+    /// Where whoever has just joined stands, by the ordinal of the answer: nobody else can have it yet.
+    pub fn standing_of_joined(&self, ordinal: Ordinal, clock: Timestamp) -> Standing {
+        if self.places.contains(ordinal) {
+            return self.live_at(ordinal, self.now(clock));
+        }
+        self.ending(ordinal)
+            .map_or(Standing::Unknown, Standing::Ended)
+    }
+
+    /// Whether joins have to wait, for now.
+    pub fn holds_joins(&self, clock: Timestamp) -> bool {
+        !self.is_deleted() && (self.is_fenced() || self.now(clock) < self.header.joins_held_until)
+    }
+
     /// The live place of a visitor.
     pub fn find(&self, visitor: &Visitor) -> Option<Ordinal> {
-        self.places.ordinal_of(visitor.as_str())
+        self.places.ordinal_of(self.places.name(visitor))
     }
 
     /// A picture of the line for those who ask, sharing what it can with the room.

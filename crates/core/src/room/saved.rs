@@ -243,10 +243,11 @@ impl Room {
         if above_head != (*live == Live::InLine) {
             return fail("in a state that its side of the head excludes");
         }
-        if self.find(visitor).is_some() || self.places.contains(*ordinal) {
+        let name = self.places.name(visitor);
+        if self.places.ordinal_of(name).is_some() || self.places.contains(*ordinal) {
             return fail("one of two places of a visitor");
         }
-        self.places.insert(*ordinal, visitor);
+        self.places.insert(*ordinal, name);
         match live {
             Live::InLine => self.in_line += 1,
             Live::AtDoor => {

@@ -82,6 +82,8 @@ const PURGE_PLACES: u8 = 5;
 const PLACE_HEAD: usize = 34;
 /// About what a place takes.
 const PLACE_BYTES: usize = 72;
+/// About what the rest takes that is written with them: a header, and a few blocks.
+const REST_BYTES: usize = 2_048;
 
 impl Batch {
     pub(super) fn is_empty(&self) -> bool {
@@ -96,9 +98,9 @@ impl Batch {
         self.bytes
     }
 
-    /// Makes room for so many places at once.
+    /// Makes room for so many places at once, and for what comes with them.
     pub(super) fn reserve_places(&mut self, places: usize) {
-        self.bytes.reserve(places * PLACE_BYTES);
+        self.bytes.reserve(places * PLACE_BYTES + REST_BYTES);
     }
 
     pub(super) fn header(

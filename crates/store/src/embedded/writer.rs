@@ -3,8 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use ropeline_core::{
-    Bounds, Command, Holder, Joined, Joiner, Policy, Reply, Room, RoomId, ServerId, Standing,
-    Timestamp,
+    Bounds, Command, Joined, Joiner, Policy, Reply, Room, RoomId, ServerId, Standing, Timestamp,
 };
 
 use super::{
@@ -182,7 +181,8 @@ impl Writer {
     fn turn(&mut self, ops: Vec<Op>) {
         let mut turn = Turn::default();
         self.apply_all(ops, &mut turn);
-        let mut rooms = [self.rooms.all(), turn.created.clone()].concat();
+        let mut rooms = self.rooms.all();
+        rooms.extend(turn.created.iter().cloned());
         rooms.retain(|room| !turn.replaced.contains(&room.number));
         let clock = self.clock.now();
         let collected: Vec<_> = rooms
@@ -289,33 +289,28 @@ impl Writer {
         }
         let clock = self.clock.now();
         let mut state = room.state();
-        match apply(&mut state, Command::Join(joiners.clone()), clock).reply {
-            Reply::Joined(joined) => {
-                let results = joiners.into_iter().zip(joined);
-                pending.extend(results.zip(answers).map(|((joiner, joined), answer)| {
-                    let standing = standing_of(&state.room, joiner, joined, clock);
-                    Pending::Join(answer, (joined, standing))
-                }));
-            }
-            Reply::NoRoom => {
-                let error = StoreError::NoSuchRoom(room.name.clone());
-                for answer in answers {
-                    answer.hear(Err(error.clone()));
-                }
-            }
-            _ => self
-                .held
-                .extend(
-                    joiners
-                        .into_iter()
-                        .zip(answers)
-                        .map(|(joiner, answer)| Op::Join {
-                            room: Arc::clone(room),
-                            joiner,
-                            answer,
-                        }),
-                ),
+        if state.room.holds_joins(clock) {
+            let held = joiners.into_iter().zip(answers);
+            self.held.extend(held.map(|(joiner, answer)| Op::Join {
+                room: Arc::clone(room),
+                joiner,
+                answer,
+            }));
+            return;
         }
+        let reply = apply(&mut state, Command::Join(joiners), clock).reply;
+        let Reply::Joined(joined) = reply else {
+            // Nothing else keeps a room from joins that does not hold them.
+            let error = StoreError::NoSuchRoom(room.name.clone());
+            for answer in answers {
+                answer.hear(Err(error.clone()));
+            }
+            return;
+        };
+        pending.extend(joined.into_iter().zip(answers).map(|(joined, answer)| {
+            let standing = standing_of(&state.room, joined, clock);
+            Pending::Join(answer, (joined, standing))
+        }));
     }
 
     fn carry(&mut self, deed: Deed, turn: &mut Turn) -> Result<bool, StoreError> {
@@ -457,15 +452,12 @@ impl Pending {
     }
 }
 
-fn standing_of(room: &Room, joiner: Joiner, joined: Joined, clock: Timestamp) -> Standing {
+fn standing_of(room: &Room, joined: Joined, clock: Timestamp) -> Standing {
     match joined {
         Joined::New(ordinal)
         | Joined::Already(ordinal)
         | Joined::Repeated(ordinal)
-        | Joined::Claimed(ordinal) => {
-            let visitor = joiner.visitor;
-            room.standing(&Holder { visitor, ordinal }, clock)
-        }
+        | Joined::Claimed(ordinal) => room.standing_of_joined(ordinal, clock),
         Joined::KeyReused | Joined::Closed | Joined::Full => Standing::Unknown,
     }
 }
