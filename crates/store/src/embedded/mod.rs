@@ -213,7 +213,7 @@ impl Store for EmbeddedStore {
     }
 
     fn view(&self, room: &RoomId) -> Option<Seen> {
-        let view = self.rooms.live(room)?.view();
+        let view = self.rooms.with_live(room, |room| room.view())?;
         let fresh_at = self.rooms.down_since().unwrap_or_else(|| self.clock.now());
         Some(Seen { view, fresh_at })
     }
@@ -253,8 +253,11 @@ impl Store for EmbeddedStore {
     }
 
     async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
-        let handle = self.handle(room)?;
-        if let Some(pass) = handle.renew(&holder, self.clock.now()) {
+        let renewed = self
+            .rooms
+            .with_live(room, |room| room.renew(&holder, self.clock.now()))
+            .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))?;
+        if let Some(pass) = renewed {
             return Ok(Standing::Live(Live::Inside(pass)));
         }
         self.standing(room, Command::Renew(vec![holder])).await
@@ -284,9 +287,7 @@ impl Store for EmbeddedStore {
     }
 
     fn mark(&self, room: &RoomId, ordinal: Ordinal) {
-        if let Some(room) = self.rooms.get(room) {
-            room.mark(ordinal);
-        }
+        self.rooms.with_live(room, |room| room.mark(ordinal));
     }
 
     async fn leave(&self, room: &RoomId, holder: Holder) -> Result<Departure, StoreError> {

@@ -45,7 +45,17 @@ impl Rooms {
 
     /// A room that was not deleted.
     pub(super) fn live(&self, name: &RoomId) -> Option<Arc<Handle>> {
-        self.get(name).filter(|room| room.is_live())
+        self.with_live(name, Arc::clone)
+    }
+
+    /// As [`Self::live`], without a count of who has it that all cores would write to.
+    pub(super) fn with_live<T>(
+        &self,
+        name: &RoomId,
+        then: impl FnOnce(&Arc<Handle>) -> T,
+    ) -> Option<T> {
+        let rooms = self.by_name.load();
+        rooms.get(name).filter(|room| room.is_live()).map(then)
     }
 
     pub(super) fn get(&self, name: &RoomId) -> Option<Arc<Handle>> {
