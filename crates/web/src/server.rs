@@ -18,7 +18,6 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::sleep,
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventLoops, Limits, Observe, Tasks,
@@ -236,7 +235,7 @@ impl Acceptor {
         let service = Arc::clone(&self.service);
         let http = self.http.clone();
         let cut = Arc::clone(&self.cut);
-        let stop: CancellationToken = self.tasks.stopping();
+        let stop = self.tasks.stop_word();
         let serve = async move |stream: TcpStream| {
             // A socket whose options cannot be set is gone, as its first read will say.
             stream.set_nodelay(true).ok();

@@ -1,6 +1,13 @@
 //! The one place where tasks are spawned.
 
-use std::{future::Future, time::Duration};
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -10,6 +17,21 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub struct Tasks {
     tracker: TaskTracker,
     stop: CancellationToken,
+    stopped: Arc<AtomicBool>,
+}
+
+/// The word to stop, for who looks at it all the time: to look takes no lock.
+#[derive(Debug)]
+pub(crate) struct StopWord {
+    /// Wakes who waits for it.
+    pub(crate) token: CancellationToken,
+    said: Arc<AtomicBool>,
+}
+
+impl StopWord {
+    pub(crate) fn was_said(&self) -> bool {
+        self.said.load(Ordering::Acquire)
+    }
 }
 
 impl Tasks {
@@ -40,8 +62,17 @@ impl Tasks {
         self.stop.child_token()
     }
 
+    pub(crate) fn stop_word(&self) -> StopWord {
+        StopWord {
+            token: self.stopping(),
+            said: Arc::clone(&self.stopped),
+        }
+    }
+
     /// Asks every task to stop, without waiting.
     pub fn stop(&self) {
+        // Whoever is woken must find it said.
+        self.stopped.store(true, Ordering::Release);
         self.stop.cancel();
     }
 

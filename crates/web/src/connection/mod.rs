@@ -14,7 +14,7 @@ use std::{
     net::SocketAddr,
     pin::{Pin, pin},
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -34,7 +34,7 @@ use self::{
     io::Io,
     link::{Handler, Link, Phase},
 };
-use crate::{Limits, service::Service};
+use crate::{Limits, service::Service, tasks::StopWord};
 
 /// How long an idle connection keeps its buffers, for requests that follow each other closely.
 const PARK_AFTER: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ pub(crate) async fn run(
     peer: SocketAddr,
     service: Arc<Service>,
     http: http1::Builder,
-    stop: CancellationToken,
+    stop: StopWord,
 ) -> End {
     let limits = service.limits.clone();
     let link = Arc::new(Link::new(service, peer));
@@ -76,7 +76,7 @@ pub(crate) async fn run(
     let mut timer = pin!(sleep_until(Instant::now()));
     let mut quiet_until = Instant::now() + limits.first_byte;
     loop {
-        if !has_input(&io.stream, quiet_until, &stop).await {
+        if !has_input(&io.stream, quiet_until, &stop.token).await {
             return End::Closed;
         }
         let handler = Handler(Arc::clone(&link));
@@ -87,10 +87,12 @@ pub(crate) async fn run(
             due: None,
             drain_until: None,
             timer: timer.as_mut(),
+            stop: &stop,
+            woken: None,
             link: &link,
             limits: &limits,
         };
-        let mut stopped = pin!(stop.cancelled());
+        let mut stopped = pin!(stop.token.cancelled());
         let halt = poll_fn(|cx| {
             if watch.stops(stopped.as_mut(), cx) {
                 Pin::new(&mut *connection).graceful_shutdown();
@@ -132,6 +134,9 @@ struct Watch<'a> {
     due: Option<Instant>,
     drain_until: Option<Instant>,
     timer: Pin<&'a mut Sleep>,
+    stop: &'a StopWord,
+    /// Who is woken by the request to stop.
+    woken: Option<Waker>,
     link: &'a Link,
     limits: &'a Limits,
 }
@@ -143,11 +148,20 @@ impl Watch<'_> {
         stopped: Pin<&mut WaitForCancellationFuture<'_>>,
         cx: &mut Context<'_>,
     ) -> bool {
-        let now = self.drain_until.is_none() && stopped.poll(cx).is_ready();
-        if now {
-            self.drain_until = Some(Instant::now() + self.limits.drain);
+        if self.drain_until.is_some() {
+            return false;
         }
-        now
+        // It takes locks to ask whether it has come, so that is done only to be woken by it.
+        let woken = self.woken.as_ref();
+        if woken.is_some_and(|woken| woken.will_wake(cx.waker())) && !self.stop.was_said() {
+            return false;
+        }
+        if stopped.poll(cx).is_pending() {
+            self.woken = Some(cx.waker().clone());
+            return false;
+        }
+        self.drain_until = Some(Instant::now() + self.limits.drain);
+        true
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Halt> {
