@@ -44,11 +44,12 @@ impl Fields {
         self.number(name).map(Duration::from_millis)
     }
 
-    /// The places that were given in the current round of presence, in the last and in the one before.
+    /// The places that were given in the current round of presence, in the last and in the one before, but for those up
+    /// to `base`, of which nothing is remembered.
     pub(super) fn given(&self) -> Read<[RangeInclusive<u64>; 3]> {
-        let mut last = self.number("issued")?;
+        let (mut last, base) = (self.number("issued")?, self.number("base")?);
         let mut round = |before| {
-            let before = self.number(before)?;
+            let before = self.number(before)?.max(base);
             let given = before + 1..=std::mem::replace(&mut last, before);
             Ok(given)
         };
@@ -142,7 +143,7 @@ impl Fields {
     }
 }
 
-/// Takes in what may change without another version: the fields that `news` in `room.lua` calls `EVER`.
+/// Takes in what may change without another version: what `tell` in `room.lua` says first.
 pub(super) fn amend_rounds(header: &mut Header, news: &mut Values) -> Read<()> {
     header.tick = Tick {
         start: news.time()?,
@@ -269,4 +270,34 @@ fn counter_fields(counters: &Counters) -> [(&'static str, String); 10] {
         ("stayed_ms", stayed_ms),
     ]
     .map(|(field, count)| (field, count.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(base: u64) -> [Vec<u64>; 3] {
+        let numbers = [
+            ("issued", 6),
+            ("base", base),
+            ("given0", 4),
+            ("given1", 4),
+            ("given2", 0),
+        ];
+        let fields = numbers.map(|(field, number)| (field.to_owned(), number.to_string()));
+        let given = Fields::of(fields.into()).given().unwrap();
+        given.map(Iterator::collect)
+    }
+
+    #[test]
+    fn each_round_has_given_the_places_from_where_it_found_the_line() {
+        assert_eq!(given(0), [vec![5, 6], vec![], vec![1, 2, 3, 4]]);
+    }
+
+    /// Where presence does not matter no round ends, however many places there were.
+    #[test]
+    fn nothing_is_said_of_places_that_are_not_remembered() {
+        assert_eq!(given(2), [vec![5, 6], vec![], vec![3, 4]]);
+        assert_eq!(given(5), [vec![6], vec![], vec![]]);
+    }
 }
