@@ -7,8 +7,8 @@ use crate::{Ordinal, Timestamp, places::Name};
 
 impl Room {
     pub(super) fn import(&mut self, rows: &[ImportRow], grace: Duration, now: Timestamp) -> Reply {
-        if now < self.header.joins_held_until {
-            return Reply::Held(now.until(self.header.joins_held_until));
+        if let Some(wait) = self.joins_held_for(now) {
+            return Reply::Held(wait);
         }
         let until = self.header.imported_until.max(now + grace);
         self.visible |= until != self.header.imported_until;

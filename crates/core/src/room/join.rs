@@ -5,8 +5,8 @@ use crate::{Ordinal, Timestamp, places::Name};
 
 impl Room {
     pub(super) fn join(&mut self, joiners: &[Joiner], now: Timestamp) -> Reply {
-        if now < self.header.joins_held_until {
-            return Reply::Held(now.until(self.header.joins_held_until));
+        if let Some(wait) = self.joins_held_for(now) {
+            return Reply::Held(wait);
         }
         let names: Vec<_> = joiners
             .iter()

@@ -18,7 +18,7 @@ mod operate;
 mod saved;
 mod settle;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 pub use command::{
     Command, Departure, Ending, Holder, ImportRow, Imported, Joined, Joiner, Live, Outcome, Pass,
@@ -208,7 +208,13 @@ impl Room {
 
     /// Whether joins have to wait, for now.
     pub fn holds_joins(&self, clock: Timestamp) -> bool {
-        !self.is_deleted() && (self.is_fenced() || self.now(clock) < self.header.joins_held_until)
+        let held = self.is_fenced() || self.joins_held_for(self.now(clock)).is_some();
+        held && !self.is_deleted()
+    }
+
+    fn joins_held_for(&self, now: Timestamp) -> Option<Duration> {
+        let until = self.header.joins_held_until;
+        (now < until).then(|| now.until(until))
     }
 
     /// The live place of a visitor.

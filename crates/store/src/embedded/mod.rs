@@ -157,8 +157,16 @@ impl EmbeddedStore {
     }
 
     fn handle(&self, room: &RoomId) -> Result<Arc<Handle>, StoreError> {
+        self.with_handle(room, Arc::clone)
+    }
+
+    fn with_handle<T>(
+        &self,
+        room: &RoomId,
+        then: impl FnOnce(&Arc<Handle>) -> T,
+    ) -> Result<T, StoreError> {
         self.rooms
-            .live(room)
+            .with_live(room, then)
             .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))
     }
 
@@ -253,10 +261,7 @@ impl Store for EmbeddedStore {
     }
 
     async fn renew(&self, room: &RoomId, holder: Holder) -> Result<Standing, StoreError> {
-        let renewed = self
-            .rooms
-            .with_live(room, |room| room.renew(&holder, self.clock.now()))
-            .ok_or_else(|| StoreError::NoSuchRoom(room.clone()))?;
+        let renewed = self.with_handle(room, |room| room.renew(&holder, self.clock.now()))?;
         if let Some(pass) = renewed {
             return Ok(Standing::Live(Live::Inside(pass)));
         }
