@@ -12,6 +12,7 @@ const TOLERATED: f64 = 0.20;
 pub(crate) enum What {
     Hello,
     Join,
+    JoinTogether,
     JoinByKeysFew,
     JoinByKeysMany,
     Status,
@@ -59,11 +60,17 @@ enum Figure {
     Millis(f64),
 }
 
-const KNOWN: [Known; 9] = [
+const KNOWN: [Known; 10] = [
     Known {
         what: What::Join,
         name: "join, counter",
         figure: Figure::TimesHello(0.31, 0.31),
+        made_of: MadeOf::OursAndRedis,
+    },
+    Known {
+        what: What::JoinTogether,
+        name: "join, many by one script",
+        figure: Figure::TimesHello(0.51, 0.55),
         made_of: MadeOf::OursAndRedis,
     },
     Known {

@@ -85,6 +85,7 @@ fn of_the_loads(loads: &[Load]) -> impl Iterator<Item = Found> {
     let known = [
         (What::Hello, names::HELLO),
         (What::Join, names::PLAIN_JOIN),
+        (What::JoinTogether, names::TOGETHER_JOIN),
         (What::JoinByKeysFew, names::KEYS_FEW),
         (What::JoinByKeysMany, names::KEYS_MANY),
         (What::Status, names::PLAIN_STATUS),
@@ -107,6 +108,7 @@ fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
         .over(CROWD),
     ];
     loads.extend(of_the_plain_design(turns, servers)?);
+    loads.extend(of_joins_together(turns, servers)?);
     loads.extend(of_the_list_and_the_table(servers));
     if let Ok(ours) = &servers.ours {
         loads.extend(of_the_product(turns, ours)?);
@@ -133,6 +135,26 @@ fn of_the_plain_design(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>
         Load::new(names::KEYS_MANY, many, joins()),
         Load::new(names::PLAIN_STATUS, plain, status(&waiting)),
         Load::new(names::PLAIN_GATE, plain, verify(&inside)),
+    ])
+}
+
+fn of_joins_together(turns: &Turns<'_>, servers: &Servers) -> Result<[Load; 2]> {
+    let together = servers.opponents.together();
+    turns.fill(
+        together.address,
+        "plain",
+        "bench-waiting",
+        turns.args.waiting,
+    )?;
+    let joins = |group| requests::joins("plain", group);
+    Ok([
+        Load::new(names::TOGETHER_JOIN, together, joins("bench-joining")),
+        Load::new(
+            names::CROWD_TOGETHER_JOIN,
+            together,
+            joins("bench-crowding"),
+        )
+        .over(CROWD),
     ])
 }
 

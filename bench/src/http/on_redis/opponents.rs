@@ -1,4 +1,5 @@
-//! The seeds' designs, each in a process of its own, on one Redis and one PostgreSQL that are theirs alone.
+//! The seeds' designs, and the one that only writes joins together, each in a process of its own, on one Redis and one
+//! PostgreSQL that are theirs alone.
 
 use redis::RedisResult;
 use ropeline_testing::{Persistence, TestPostgres, TestRedis};
@@ -28,6 +29,7 @@ pub(crate) struct Opponents {
     counting_keys: [OwnServer; 2],
     list: OwnServer,
     table: OwnServer,
+    together: OwnServer,
     ticking: OwnServer,
     pub(crate) redis: TestRedis,
     _postgres: TestPostgres,
@@ -56,6 +58,7 @@ impl Opponents {
             ticking: serve("card", &database(3), 0, "0")?,
             list: serve("list", &database(4), 0, BATCH)?,
             table: serve("table", &postgres.url("postgres"), 0, BATCH)?,
+            together: serve("together", &database(5), 0, BATCH)?,
             redis,
             _postgres: postgres,
         })
@@ -76,6 +79,10 @@ impl Opponents {
     /// What PostgreSQL takes is spread over its processes, and not looked at.
     pub(crate) fn table(&self) -> Target {
         self.table.target()
+    }
+
+    pub(crate) fn together(&self) -> Target {
+        self.on_redis(&self.together)
     }
 
     pub(crate) fn ticking(&self) -> Target {

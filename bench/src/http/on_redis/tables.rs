@@ -8,11 +8,31 @@ use super::{
 use crate::report::{self, Table};
 
 /// Of ours, and of theirs.
-const PAIRS: [(&str, &str, &str); 9] = [
+const PAIRS: [(&str, &str, &str); 13] = [
     (
         names::JOIN,
         names::PLAIN_JOIN,
         "join, beside one that counts by `ZCARD`",
+    ),
+    (
+        names::CROWD_JOIN,
+        names::CROWD_PLAIN_JOIN,
+        "the same, 256 connections",
+    ),
+    (
+        names::TOGETHER_JOIN,
+        names::PLAIN_JOIN,
+        "not ours: join, many by one script",
+    ),
+    (
+        names::CROWD_TOGETHER_JOIN,
+        names::CROWD_PLAIN_JOIN,
+        "the same, 256 connections",
+    ),
+    (
+        names::JOIN,
+        names::TOGETHER_JOIN,
+        "join, beside many by one script",
     ),
     (
         names::JOIN,
@@ -57,9 +77,11 @@ pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table 
             "As above, {} repetitions of {} s in slices of {} ms, each side on a Redis of its own with the log synced\n\
              every second; that alone is not durable, since a crash of the machine loses the last second. `plain` is what\n\
              the seeds' teams wrote (`bench/src/http/plain`): an axum service that sends one command after the other over\n\
-             one connection. Its join counts those inside, then `ZADD NX` and `ZRANK`; its status is `EXISTS`, then\n\
-             `ZRANK`; its gate is `EXISTS`, then `EXPIRE`. It signs nothing, and its answers are an eighth as long as ours\n\
-             and hello's, as the seeds' are: both spare it work, which is kinder to it than to us. `list` reads the whole\n\
+             one connection. `many by one script` is the same service, whose joins are written together by one script and\n\
+             nothing else: no token, no cap, no failover is seen to. It shows what that alone gains on this machine. The\n\
+             plain join counts those inside, then `ZADD NX` and `ZRANK`; the plain status is `EXISTS`, then `ZRANK`; the plain\n\
+             gate is `EXISTS`, then `EXPIRE`. They sign nothing, and their answers are an eighth as long as ours and hello's,\n\
+             as the seeds' are: both spare them work, which is kinder to them than to us. `list` reads the whole\n\
              list for a place in it, over {SLOW_CONNECTIONS} connections. `table` is PostgreSQL as it comes, over a pool of 10 as Spring has, with\n\
              an index for each of its questions; it syncs each join to disk. {WAITING} wait in the list and in the table,\n\
              {} in the others, {} are inside. `replica has it` is a second Redis that must have a join before it is\n\

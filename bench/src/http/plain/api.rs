@@ -165,6 +165,7 @@ fn token(headers: &HeaderMap) -> Answer<&str> {
 #[derive(Debug)]
 pub(super) enum Broken {
     NoSuchToken,
+    Stopped,
     Redis(RedisError),
     Database(sqlx::Error),
 }
@@ -185,6 +186,7 @@ impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoSuchToken => f.write_str("there is no such token"),
+            Self::Stopped => f.write_str("nobody makes the calls any more"),
             Self::Redis(error) => error.fmt(f),
             Self::Database(error) => error.fmt(f),
         }
@@ -195,7 +197,7 @@ impl IntoResponse for Broken {
     fn into_response(self) -> Response {
         let status = match self {
             Self::NoSuchToken => StatusCode::NOT_FOUND,
-            Self::Redis(_) | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Stopped | Self::Redis(_) | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         (status, self.to_string()).into_response()
     }

@@ -2,17 +2,19 @@
 //!
 //! Every request sends its commands one after the other, as a repository on Spring or a Node client does. `line.rs`,
 //! `list.rs` and `table.rs` say which seed each command is from. Where the seeds differ, the cheaper way is taken;
-//! where that is a matter of size, as with `KEYS`, both are.
+//! where that is a matter of size, as with `KEYS`, both are. `together.rs` is nobody's design but a yardstick.
 
 mod api;
 mod line;
 mod list;
 mod table;
+mod together;
 
 use clap::ValueEnum;
 use line::{Counting, Line};
 use list::List;
 use table::Table;
+use together::Together;
 use tokio::runtime::Runtime;
 
 use crate::Result;
@@ -45,6 +47,8 @@ pub(crate) enum Kind {
     List,
     /// A table (003 and 004 before their move to Redis).
     Table,
+    /// A sorted set, and many joins by one script.
+    Together,
 }
 
 pub(crate) fn serve(args: &Args) -> Result<()> {
@@ -58,6 +62,7 @@ pub(crate) fn serve(args: &Args) -> Result<()> {
                 api::serve_line(Line::open(store, limit, Counting::Keys).await?, args.batch).await
             }
             Kind::List => api::serve(List::open(store, limit).await?, args.batch).await,
+            Kind::Together => api::serve(Together::open(store, limit).await?, args.batch).await,
             Kind::Table => api::serve(Table::open(store, limit).await?, args.batch).await,
         }
     })
