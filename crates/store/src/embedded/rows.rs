@@ -78,8 +78,15 @@ const PURGE_ROWS: u8 = 2;
 const PLACE: u8 = 3;
 const NO_PLACE: u8 = 4;
 const PURGE_PLACES: u8 = 5;
-/// What a place takes before its name, at the most: tag, room, ordinal, length, state and two times.
-const PLACE_HEAD: usize = 34;
+/// Where the parts of a place begin, behind its tag: room, ordinal, length of what follows, state, and the times that the
+/// state has, at most two; then the visitor.
+const AT_ROOM: usize = 1;
+const AT_ORDINAL: usize = AT_ROOM + size_of::<RoomNumber>();
+const AT_LENGTH: usize = AT_ORDINAL + size_of::<u64>();
+const AT_STATE: usize = AT_LENGTH + size_of::<u32>();
+const AT_TIME: usize = AT_STATE + 1;
+const AT_SECOND_TIME: usize = AT_TIME + size_of::<u64>();
+const PLACE_HEAD: usize = AT_SECOND_TIME + size_of::<u64>();
 /// About what a place takes.
 const PLACE_BYTES: usize = 72;
 /// About what the rest takes that is written with them: a header, and a few blocks.
@@ -130,26 +137,26 @@ impl Batch {
     ) {
         // In one piece, since a tick writes thousands of these while nobody else has the room.
         let mut head = [0; PLACE_HEAD];
-        head[1..5].copy_from_slice(&number.to_be_bytes());
-        head[5..13].copy_from_slice(&ordinal.0.to_be_bytes());
+        head[AT_ROOM..AT_ORDINAL].copy_from_slice(&number.to_be_bytes());
+        head[AT_ORDINAL..AT_LENGTH].copy_from_slice(&ordinal.0.to_be_bytes());
         let Some((visitor, live)) = place else {
             head[0] = NO_PLACE;
-            self.bytes.extend_from_slice(&head[..13]);
+            self.bytes.extend_from_slice(&head[..AT_LENGTH]);
             return;
         };
         let none = Timestamp(0);
         let (state, times, end) = match live {
-            Live::InLine => (0, [none, none], 18),
-            Live::AtDoor => (1, [none, none], 18),
-            Live::Aside(until) => (2, [until, none], 26),
-            Live::Inside(pass) => (3, [pass.expires_at, pass.since], 34),
+            Live::InLine => (0, [none, none], AT_TIME),
+            Live::AtDoor => (1, [none, none], AT_TIME),
+            Live::Aside(until) => (2, [until, none], AT_SECOND_TIME),
+            Live::Inside(pass) => (3, [pass.expires_at, pass.since], PLACE_HEAD),
         };
-        let length = u32::try_from(end - 17 + visitor.len()).expect("a row is short");
+        let length = u32::try_from(end - AT_STATE + visitor.len()).expect("a row is short");
         head[0] = PLACE;
-        head[13..17].copy_from_slice(&length.to_be_bytes());
-        head[17] = state;
-        head[18..26].copy_from_slice(&times[0].0.to_be_bytes());
-        head[26..].copy_from_slice(&times[1].0.to_be_bytes());
+        head[AT_LENGTH..AT_STATE].copy_from_slice(&length.to_be_bytes());
+        head[AT_STATE] = state;
+        head[AT_TIME..AT_SECOND_TIME].copy_from_slice(&times[0].0.to_be_bytes());
+        head[AT_SECOND_TIME..].copy_from_slice(&times[1].0.to_be_bytes());
         self.bytes.extend_from_slice(&head[..end]);
         self.bytes.extend_from_slice(visitor.as_bytes());
     }
