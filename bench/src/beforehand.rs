@@ -18,6 +18,7 @@ pub(crate) enum What {
     Status,
     TickOneByOne,
     TickPipelined,
+    Pop,
     Rank,
     Add,
     Script,
@@ -49,8 +50,8 @@ struct Known {
 enum MadeOf {
     /// Redis and its own client, with no code of ours.
     RedisAlone,
-    /// Our code and Redis.
-    OursAndRedis,
+    /// Our code and Redis; how strong that is for it shows by this figure of its own.
+    OursAndRedis(What),
 }
 
 enum Figure {
@@ -60,48 +61,54 @@ enum Figure {
     Millis(f64),
 }
 
-const KNOWN: [Known; 10] = [
+const KNOWN: [Known; 11] = [
     Known {
         what: What::Join,
         name: "join, counter",
         figure: Figure::TimesHello(0.31, 0.31),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Rank),
     },
     Known {
         what: What::JoinTogether,
         name: "join, many by one script",
         figure: Figure::TimesHello(0.51, 0.55),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Rank),
     },
     Known {
         what: What::JoinByKeysFew,
         name: "join, `KEYS`, 200 inside",
         figure: Figure::PerSecond(3_600.0),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Rank),
     },
     Known {
         what: What::JoinByKeysMany,
         name: "join, `KEYS`, 3,333 inside",
         figure: Figure::PerSecond(639.0),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Rank),
     },
     Known {
         what: What::Status,
         name: "status, `EXISTS` then `ZRANK`",
         figure: Figure::TimesHello(0.50, 0.61),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Rank),
     },
     Known {
         what: What::TickOneByOne,
         name: "tick of 3,333, one by one",
         figure: Figure::Millis(647.0),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Pop),
     },
     Known {
         what: What::TickPipelined,
         name: "tick of 3,333, pipelined",
         figure: Figure::Millis(17.0),
-        made_of: MadeOf::OursAndRedis,
+        made_of: MadeOf::OursAndRedis(What::Pop),
+    },
+    Known {
+        what: What::Pop,
+        name: "`ZPOPMIN` of 3,333",
+        figure: Figure::Millis(4.4),
+        made_of: MadeOf::RedisAlone,
     },
     Known {
         what: What::Rank,
@@ -127,11 +134,13 @@ pub(crate) fn table(found: &[Found]) -> Table {
     let of = |what| found.iter().find(|found| found.what == what);
     let hello = of(What::Hello).map_or(HELLO, |found| found.figure);
     let strength_of = |known: &Known| Some(known.strength(of(known.what)?.figure, hello));
-    let mut redis = KNOWN.iter().filter(|known| known.what == What::Rank);
-    let redis = redis.find_map(strength_of).unwrap_or(1.0);
+    let redis_by = |what| {
+        let mut by = KNOWN.iter().filter(|known| known.what == what);
+        by.find_map(strength_of).unwrap_or(1.0)
+    };
     let rows = KNOWN.iter().filter_map(|known| {
         let found = of(known.what)?;
-        Some(known.row(found.figure, hello, redis))
+        Some(known.row(found.figure, hello, redis_by))
     });
     Table {
         title: "The opponents beside what was measured beforehand".to_owned(),
@@ -157,10 +166,10 @@ pub(crate) fn table(found: &[Found]) -> Table {
 }
 
 impl Known {
-    fn row(&self, here: f64, hello: f64, redis: f64) -> Vec<String> {
+    fn row(&self, here: f64, hello: f64, redis_by: impl Fn(What) -> f64) -> Vec<String> {
         let (low, high) = self.figure.beside_hello();
         let shown = match self.figure {
-            Figure::Millis(_) => format!("{here:.0} ms"),
+            Figure::Millis(_) => millis(here),
             _ => format!("{}/s", report::rate(here)),
         };
         let strength = self.strength(here, hello);
@@ -171,7 +180,7 @@ impl Known {
             range(low, high),
             tiny(self.beside(here, hello)),
             report::ratio(strength),
-            self.verdict(strength, redis),
+            self.verdict(strength, redis_by),
         ]
     }
 
@@ -189,8 +198,8 @@ impl Known {
         here / here.clamp(low, high)
     }
 
-    /// `redis` is how strong Redis itself is here.
-    fn verdict(&self, strength: f64, redis: f64) -> String {
+    /// `redis_by` is how strong Redis itself is here, by one of its own figures.
+    fn verdict(&self, strength: f64, redis_by: impl Fn(What) -> f64) -> String {
         if strength > 1.0 + TOLERATED {
             return "stronger".to_owned();
         } else if strength >= 1.0 - TOLERATED {
@@ -200,11 +209,11 @@ impl Known {
             MadeOf::RedisAlone => {
                 "weaker: Redis and its own client alone, so it is the machine".to_owned()
             }
-            MadeOf::OursAndRedis if strength >= redis * (1.0 - TOLERATED) => {
-                let redis = report::ratio(redis);
+            MadeOf::OursAndRedis(by) if strength >= redis_by(by) * (1.0 - TOLERATED) => {
+                let redis = report::ratio(redis_by(by));
                 format!("weaker: it waits for Redis, which is at {redis} of what it was there")
             }
-            MadeOf::OursAndRedis => "weaker, and no reason is known".to_owned(),
+            MadeOf::OursAndRedis(_) => "weaker, and no reason is known".to_owned(),
         }
     }
 }
@@ -225,8 +234,16 @@ impl std::fmt::Display for Figure {
         match *self {
             Self::TimesHello(low, high) => write!(f, "{} × hello", range(low, high)),
             Self::PerSecond(rate) => write!(f, "{}/s", report::rate(rate)),
-            Self::Millis(millis) => write!(f, "{millis:.0} ms"),
+            Self::Millis(figure) => f.write_str(&millis(figure)),
         }
+    }
+}
+
+fn millis(figure: f64) -> String {
+    if figure < 10.0 {
+        format!("{figure:.1} ms")
+    } else {
+        format!("{figure:.0} ms")
     }
 }
 
@@ -273,6 +290,21 @@ mod tests {
             verdict(&fast).as_deref(),
             Some("weaker, and no reason is known")
         );
+    }
+
+    #[test]
+    fn a_tick_waits_for_redis_to_take_people_out_of_the_line() {
+        let hello = Found::new(What::Hello, 95_000.0);
+        let tick = Found::new(What::TickPipelined, 25.0);
+        let rank = Found::new(What::Rank, 341_000.0);
+        let verdict = |pop| {
+            let found = [hello, tick, rank, Found::new(What::Pop, pop)];
+            table(&found).rows[0].last().cloned()
+        };
+        let told = "weaker: it waits for Redis, which is at 0.61 of what it was there";
+        assert_eq!(verdict(7.2).as_deref(), Some(told));
+        let unknown = "weaker, and no reason is known";
+        assert_eq!(verdict(4.4).as_deref(), Some(unknown));
     }
 
     #[test]
