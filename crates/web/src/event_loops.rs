@@ -1,6 +1,7 @@
 //! Threads that serve connections, each its own.
 
 use std::{
+    cell::Cell,
     io, iter,
     thread::{self, JoinHandle},
 };
@@ -14,6 +15,14 @@ use tokio_util::sync::CancellationToken;
 /// a part in it: nothing moves from core to core, and no core has to wake another.
 #[derive(Debug)]
 pub struct EventLoops(Vec<EventLoop>);
+
+/// A loop to which so many requests have come since it slept last is busy.
+const BUSY: u32 = 3;
+
+thread_local! {
+    /// Requests since the loop of this thread slept last.
+    static REQUESTS: Cell<u32> = const { Cell::new(0) };
+}
 
 #[derive(Debug)]
 struct EventLoop {
@@ -40,11 +49,9 @@ impl EventLoops {
 
 impl EventLoop {
     fn start() -> io::Result<Self> {
-        // Whoever else is about to run on this core may have something for the loop, so it lets them go first: to find more
-        // is cheaper than to sleep and to be woken. Where nobody is, that is a call of the system for each sleep.
         let runtime = Builder::new_current_thread()
             .enable_all()
-            .on_thread_park(thread::yield_now)
+            .on_thread_park(let_others_go_first)
             .build()?;
         let handle = runtime.handle().clone();
         let stop = CancellationToken::new();
@@ -59,12 +66,44 @@ impl EventLoop {
     }
 }
 
+/// Notes that a request has come to the loop of this thread, if it is one.
+pub(crate) fn note_request() {
+    REQUESTS.set(REQUESTS.get().saturating_add(1));
+}
+
+/// A loop that is busy lets whoever else wants its core go first before it sleeps: they may have something for it, and to
+/// find that is cheaper than to sleep and to be woken. One that has little to do sleeps at once, and is woken as soon as
+/// there is something, also where others would not let go of the core.
+fn let_others_go_first() {
+    if was_busy() {
+        thread::yield_now();
+    }
+}
+
+/// Whether the loop of this thread was busy since this was asked last.
+fn was_busy() -> bool {
+    REQUESTS.replace(0) >= BUSY
+}
+
 impl Drop for EventLoop {
     /// What still runs on it ends here.
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
             thread.join().ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_busy_by_what_has_come_since_it_slept_last() {
+        for (requests, busy) in [(0, false), (BUSY - 1, false), (BUSY, true), (1, false)] {
+            (0..requests).for_each(|_| note_request());
+            assert_eq!(was_busy(), busy, "{requests}");
         }
     }
 }

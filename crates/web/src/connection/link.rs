@@ -16,7 +16,10 @@ use http::{Request, Response};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 
-use crate::service::{Answering, Service};
+use crate::{
+    event_loops::note_request,
+    service::{Answering, Service},
+};
 
 /// Shared by the socket, the service and the timer of one connection.
 ///
@@ -120,6 +123,7 @@ impl hyper::service::Service<Request<Incoming>> for Handler {
 
     fn call(&self, request: Request<Incoming>) -> Handling {
         self.0.begins();
+        note_request();
         let answering = self.0.service.begin(request, self.0.peer);
         Handling {
             answering,
