@@ -169,7 +169,7 @@ impl Known {
     fn row(&self, here: f64, hello: f64, redis_by: impl Fn(What) -> f64) -> Vec<String> {
         let (low, high) = self.figure.beside_hello();
         let shown = match self.figure {
-            Figure::Millis(_) => millis(here),
+            Figure::Millis(_) => format!("{} ms", report::short(here)),
             _ => format!("{}/s", report::rate(here)),
         };
         let strength = self.strength(here, hello);
@@ -234,16 +234,8 @@ impl std::fmt::Display for Figure {
         match *self {
             Self::TimesHello(low, high) => write!(f, "{} × hello", range(low, high)),
             Self::PerSecond(rate) => write!(f, "{}/s", report::rate(rate)),
-            Self::Millis(figure) => f.write_str(&millis(figure)),
+            Self::Millis(millis) => write!(f, "{} ms", report::short(millis)),
         }
-    }
-}
-
-fn millis(figure: f64) -> String {
-    if figure < 10.0 {
-        format!("{figure:.1} ms")
-    } else {
-        format!("{figure:.0} ms")
     }
 }
 
