@@ -9,13 +9,6 @@ use std::{
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 
-/// An event loop for each processor.
-///
-/// A connection stays with the one that it was dealt to, and so does all that is done for it, as far as nobody else has
-/// a part in it: nothing moves from core to core, and no core has to wake another.
-#[derive(Debug)]
-pub struct EventLoops(Vec<EventLoop>);
-
 /// A loop to which so many requests have come since it slept last is busy.
 const BUSY: u32 = 3;
 
@@ -23,6 +16,13 @@ thread_local! {
     /// Requests since the loop of this thread slept last.
     static REQUESTS: Cell<u32> = const { Cell::new(0) };
 }
+
+/// An event loop for each processor.
+///
+/// A connection stays with the one that it was dealt to, and so does all that is done for it, as far as nobody else has
+/// a part in it: nothing moves from core to core, and no core has to wake another.
+#[derive(Debug)]
+pub struct EventLoops(Vec<EventLoop>);
 
 #[derive(Debug)]
 struct EventLoop {
@@ -66,6 +66,16 @@ impl EventLoop {
     }
 }
 
+impl Drop for EventLoop {
+    /// What still runs on it ends here.
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
 /// Notes that a request has come to the loop of this thread, if it is one.
 pub(crate) fn note_request() {
     REQUESTS.set(REQUESTS.get().saturating_add(1));
@@ -83,16 +93,6 @@ fn let_others_go_first() {
 /// Whether the loop of this thread was busy since this was asked last.
 fn was_busy() -> bool {
     REQUESTS.replace(0) >= BUSY
-}
-
-impl Drop for EventLoop {
-    /// What still runs on it ends here.
-    fn drop(&mut self) {
-        self.stop.cancel();
-        if let Some(thread) = self.thread.take() {
-            thread.join().ok();
-        }
-    }
 }
 
 #[cfg(test)]
