@@ -89,6 +89,18 @@ impl Figures {
         median(&self.redis_micros)
     }
 
+    /// How many times as many requests a server could answer that takes what `http` does of server and load generator,
+    /// `script` of Redis, and nothing else, with the processors as busy as they are here.
+    pub(crate) fn ceiling(&self, http: &Self, script: &Self) -> Samples {
+        let ours = self.server_micros.iter().zip(&self.redis_micros);
+        let ours = ours.zip(&self.generator_micros);
+        let least = http.server_micros.iter().zip(&http.generator_micros);
+        let least = least.zip(&script.redis_micros);
+        let all = |((one, other), third): ((&f64, &f64), &f64)| one + other + third;
+        let pairs = ours.map(all).zip(least.map(all));
+        pairs.map(|(taken, least)| taken / least).collect()
+    }
+
     /// Each repetition against the same repetition of the yardstick.
     pub(crate) fn ratios(&self, yardstick: &Self) -> Samples {
         let pairs = self.runs.iter().zip(&yardstick.runs);
@@ -158,4 +170,26 @@ pub(crate) fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
         format!("{:.1}", median(&figures.server_micros)),
         figures.answer_bytes.to_string(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taking(server: f64, redis: f64, generator: f64) -> Figures {
+        Figures {
+            server_micros: vec![server],
+            redis_micros: vec![redis],
+            generator_micros: vec![generator],
+            ..Figures::default()
+        }
+    }
+
+    #[test]
+    fn the_ceiling_leaves_nothing_between_http_and_the_script() {
+        let plain = taking(20.0, 8.0, 6.0);
+        let (hello, script) = (taking(10.0, 0.0, 6.0), taking(13.0, 4.0, 7.0));
+        let ceiling = plain.ceiling(&hello, &script).median();
+        assert!((ceiling - 34.0 / 20.0).abs() < 1e-9, "{ceiling}");
+    }
 }

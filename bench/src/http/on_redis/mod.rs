@@ -113,6 +113,8 @@ fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
     if let Ok(ours) = &servers.ours {
         loads.extend(of_the_product(turns, ours)?);
     }
+    let turn = |load: &Load| names::IN_TURN.iter().position(|name| *name == load.name);
+    loads.sort_by_key(|load| turn(load).unwrap_or(names::IN_TURN.len()));
     Ok(loads)
 }
 

@@ -20,3 +20,28 @@ pub(crate) const CROWD_PLAIN_JOIN: &str = "plain: join, `ZCARD`, 256 connections
 pub(crate) const CROWD_TOGETHER_JOIN: &str = "many by one script: join, 256 connections";
 pub(crate) const CROWD_JOIN: &str = "Ropeline: join, 256 connections";
 pub(crate) const CROWD_GATE: &str = "Ropeline: gate check, 256 connections";
+
+/// In which they take turns: what is compared comes one right after the other, so that the machine has little time to
+/// become another one in between.
+pub(crate) const IN_TURN: [&str; 20] = [
+    HELLO,
+    PLAIN_JOIN,
+    TOGETHER_JOIN,
+    JOIN,
+    JOIN_REPLICATED,
+    CROWD_HELLO,
+    CROWD_PLAIN_JOIN,
+    CROWD_TOGETHER_JOIN,
+    CROWD_JOIN,
+    CROWD_GATE,
+    PLAIN_STATUS,
+    STATUS,
+    PLAIN_GATE,
+    GATE,
+    KEYS_FEW,
+    KEYS_MANY,
+    LIST_JOIN,
+    LIST_STATUS,
+    TABLE_JOIN,
+    TABLE_STATUS,
+];

@@ -5,7 +5,10 @@ use super::{
     SLOW_CONNECTIONS, Servers, names,
     opponents::WAITING,
 };
-use crate::report::{self, Table};
+use crate::{
+    report::{self, Table},
+    stats::Samples,
+};
 
 /// Of ours, and of theirs.
 const PAIRS: [(&str, &str, &str); 13] = [
@@ -109,19 +112,44 @@ fn row(load: &Load, hello: &Load) -> Vec<String> {
     row
 }
 
+/// What each could be at the most, and of whom: plain, hello, and whoever writes joins by one script.
+const CEILINGS: [(&str, [&str; 3]); 2] = [
+    (
+        "the most for any join by one script",
+        [names::PLAIN_JOIN, names::HELLO, names::TOGETHER_JOIN],
+    ),
+    (
+        "the same, 256 connections",
+        [
+            names::CROWD_PLAIN_JOIN,
+            names::CROWD_HELLO,
+            names::CROWD_TOGETHER_JOIN,
+        ],
+    ),
+];
+
 pub(crate) fn beside(loads: &[Load]) -> Table {
-    let rows = PAIRS.map(|(ours, theirs, what)| ratio(loads, ours, theirs, what));
+    let pairs = PAIRS.map(|(ours, theirs, what)| row_of(what, Load::ratios(loads, ours, theirs)));
+    let ceilings = CEILINGS.map(|(what, names)| row_of(what, ceiling(loads, names)));
     Table {
         title: "Ropeline on Redis beside the plain designs".to_owned(),
-        note: "Requests per second, each repetition against the same one of the plain design."
+        note: "Requests per second, each repetition against the same one of the plain design. The last two rows are\n\
+               arithmetic: how many times as many joins as the plain design a server could take, with the processors as busy,\n\
+               that answers as hello does, lets Redis run the bare script for many, and has nothing to do in between: no\n\
+               body to read, nobody to gather, no call to make."
             .to_owned(),
         columns: vec!["request", "× plain", "min..max"],
-        rows: rows.to_vec(),
+        rows: pairs.into_iter().chain(ceilings).collect(),
     }
 }
 
-fn ratio(loads: &[Load], ours: &str, theirs: &str, what: &str) -> Vec<String> {
-    let Some(ratios) = Load::ratios(loads, ours, theirs) else {
+fn ceiling(loads: &[Load], names: [&str; 3]) -> Option<Samples> {
+    let [plain, hello, script] = names.map(|name| Load::named(loads, name));
+    Some(plain?.figures.ceiling(&hello?.figures, &script?.figures))
+}
+
+fn row_of(what: &str, ratios: Option<Samples>) -> Vec<String> {
+    let Some(ratios) = ratios else {
         return vec![what.to_owned(), "not measured".to_owned(), "–".to_owned()];
     };
     vec![
