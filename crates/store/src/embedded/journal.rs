@@ -347,6 +347,21 @@ mod tests {
         assert!(numbers(&path, written(4)).is_empty());
     }
 
+    /// Nothing here can cut the power, so this is all that would notice records that are only on their way to the disk.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_written_directly_is_synced_with_the_same_call() {
+        use rustix::fs::{OFlags, fcntl_getfl};
+
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = Journal::open(&directory.path().join("rooms.journal"), NEW).unwrap();
+        // Where a file system refuses, `write` syncs by itself.
+        if let Some(direct) = journal.direct {
+            let flags = fcntl_getfl(direct).unwrap();
+            assert!(flags.contains(OFlags::DIRECT | OFlags::DSYNC), "{flags:?}");
+        }
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_disk_that_refuses_to_be_written_directly_is_written_otherwise() {
