@@ -92,13 +92,20 @@ impl Figures {
     /// How many times as many requests a server could answer that takes what `http` does of server and load generator,
     /// `script` of Redis, and nothing else, with the processors as busy as they are here.
     pub(crate) fn ceiling(&self, http: &Self, script: &Self) -> Samples {
-        let ours = self.server_micros.iter().zip(&self.redis_micros);
-        let ours = ours.zip(&self.generator_micros);
-        let least = http.server_micros.iter().zip(&http.generator_micros);
-        let least = least.zip(&script.redis_micros);
-        let all = |((one, other), third): ((&f64, &f64), &f64)| one + other + third;
-        let pairs = ours.map(all).zip(least.map(all));
-        pairs.map(|(taken, least)| taken / least).collect()
+        let taken = sums(
+            &self.server_micros,
+            &self.redis_micros,
+            &self.generator_micros,
+        );
+        let least = sums(
+            &http.server_micros,
+            &script.redis_micros,
+            &http.generator_micros,
+        );
+        taken
+            .zip(least)
+            .map(|(taken, least)| taken / least)
+            .collect()
     }
 
     /// Each repetition against the same repetition of the yardstick.
@@ -108,6 +115,12 @@ impl Figures {
             .map(|(run, base)| run.per_second / base.per_second)
             .collect()
     }
+}
+
+/// Of server, Redis and load generator, in each repetition.
+fn sums(server: &[f64], redis: &[f64], generator: &[f64]) -> impl Iterator<Item = f64> {
+    let all = server.iter().zip(redis).zip(generator);
+    all.map(|((server, redis), generator)| server + redis + generator)
 }
 
 fn median(values: &[f64]) -> f64 {
