@@ -91,7 +91,7 @@ impl Figures {
 
     /// How many times as many requests a server could answer that takes what `http` does of server and load generator,
     /// `script` of Redis, and nothing else, with the processors as busy as they are here.
-    pub(crate) fn ceiling(&self, http: &Self, script: &Self) -> Samples {
+    pub(crate) fn with_only(&self, http: &Self, script: &Self) -> Samples {
         let taken = sums(
             &self.server_micros,
             &self.redis_micros,
@@ -199,10 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn the_ceiling_leaves_nothing_between_http_and_the_script() {
+    fn only_http_and_the_script_are_left() {
         let plain = taking(20.0, 8.0, 6.0);
         let (hello, script) = (taking(10.0, 0.0, 6.0), taking(13.0, 4.0, 7.0));
-        let ceiling = plain.ceiling(&hello, &script).median();
-        assert!((ceiling - 34.0 / 20.0).abs() < 1e-9, "{ceiling}");
+        let times = plain.with_only(&hello, &script).median();
+        assert!((times - 34.0 / 20.0).abs() < 1e-9, "{times}");
     }
 }
