@@ -89,25 +89,6 @@ impl Figures {
         median(&self.redis_micros)
     }
 
-    /// How many times as many requests a server could answer that takes what `http` does of server and load generator,
-    /// `script` of Redis, and nothing else, with the processors as busy as they are here.
-    pub(crate) fn with_only(&self, http: &Self, script: &Self) -> Samples {
-        let taken = sums(
-            &self.server_micros,
-            &self.redis_micros,
-            &self.generator_micros,
-        );
-        let least = sums(
-            &http.server_micros,
-            &script.redis_micros,
-            &http.generator_micros,
-        );
-        taken
-            .zip(least)
-            .map(|(taken, least)| taken / least)
-            .collect()
-    }
-
     /// Each repetition against the same repetition of the yardstick.
     pub(crate) fn ratios(&self, yardstick: &Self) -> Samples {
         let pairs = self.runs.iter().zip(&yardstick.runs);
@@ -115,12 +96,6 @@ impl Figures {
             .map(|(run, base)| run.per_second / base.per_second)
             .collect()
     }
-}
-
-/// Of server, Redis and load generator, in each repetition.
-fn sums(server: &[f64], redis: &[f64], generator: &[f64]) -> impl Iterator<Item = f64> {
-    let all = server.iter().zip(redis).zip(generator);
-    all.map(|((server, redis), generator)| server + redis + generator)
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -183,26 +158,4 @@ pub(crate) fn row(load: &Load, yardstick: &Figures) -> Vec<String> {
         format!("{:.1}", median(&figures.server_micros)),
         figures.answer_bytes.to_string(),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn taking(server: f64, redis: f64, generator: f64) -> Figures {
-        Figures {
-            server_micros: vec![server],
-            redis_micros: vec![redis],
-            generator_micros: vec![generator],
-            ..Figures::default()
-        }
-    }
-
-    #[test]
-    fn only_http_and_the_script_are_left() {
-        let plain = taking(20.0, 8.0, 6.0);
-        let (hello, script) = (taking(10.0, 0.0, 6.0), taking(13.0, 4.0, 7.0));
-        let times = plain.with_only(&hello, &script).median();
-        assert!((times - 34.0 / 20.0).abs() < 1e-9, "{times}");
-    }
 }

@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 
 /// What the process that [`super::OwnServer`] starts runs.
 pub(crate) fn serve(kind: Kind) -> Result<()> {
-    let body = Bytes::from(serde_json::to_vec(&Greeting::to("world".to_owned()))?);
+    let body = body()?;
     Runtime::new()?.block_on(async {
         match kind {
             Kind::Hello => child::serve(Router::new().route("/hello/{name}", get(hello))).await,
@@ -44,6 +44,12 @@ pub(crate) fn serve(kind: Kind) -> Result<()> {
             Kind::Hyper => child::serve_by(|listener| take_all(listener, body)).await,
         }
     })
+}
+
+/// The answer to everybody where it is made once.
+pub(crate) fn body() -> Result<Bytes> {
+    let greeting = serde_json::to_vec(&Greeting::to("world".to_owned()))?;
+    Ok(greeting.into())
 }
 
 fn fixed(body: Bytes) -> Router {

@@ -13,7 +13,7 @@ pub(crate) mod tick;
 
 use servers::{Ours, Servers};
 
-use super::{Args, CROWD, Load, requests, turns::Turns};
+use super::{Args, CROWD, Load, Target, requests, turns::Turns};
 use crate::{
     Result,
     beforehand::{Found, What},
@@ -108,7 +108,14 @@ fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
         .over(CROWD),
     ];
     loads.extend(of_the_plain_design(turns, servers)?);
-    loads.extend(of_joins_together(turns, servers)?);
+    let together = [names::TOGETHER_JOIN, names::CROWD_TOGETHER_JOIN];
+    let bare = [names::BARE_JOIN, names::CROWD_BARE_JOIN];
+    loads.extend(of_joins_alone(
+        turns,
+        servers.opponents.together(),
+        together,
+    )?);
+    loads.extend(of_joins_alone(turns, servers.opponents.bare(), bare)?);
     loads.extend(of_the_list_and_the_table(servers));
     if let Ok(ours) = &servers.ours {
         loads.extend(of_the_product(turns, ours)?);
@@ -140,23 +147,14 @@ fn of_the_plain_design(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>
     ])
 }
 
-fn of_joins_together(turns: &Turns<'_>, servers: &Servers) -> Result<[Load; 2]> {
-    let together = servers.opponents.together();
-    turns.fill(
-        together.address,
-        "plain",
-        "bench-waiting",
-        turns.args.waiting,
-    )?;
+/// Of a yardstick that takes joins and nothing else.
+fn of_joins_alone(turns: &Turns<'_>, server: Target, names: [&str; 2]) -> Result<[Load; 2]> {
+    turns.fill(server.address, "plain", "bench-waiting", turns.args.waiting)?;
     let joins = |group| requests::joins("plain", group);
+    let [few, crowd] = names;
     Ok([
-        Load::new(names::TOGETHER_JOIN, together, joins("bench-joining")),
-        Load::new(
-            names::CROWD_TOGETHER_JOIN,
-            together,
-            joins("bench-crowding"),
-        )
-        .over(CROWD),
+        Load::new(few, server, joins("bench-joining")),
+        Load::new(crowd, server, joins("bench-crowding")).over(CROWD),
     ])
 }
 
@@ -174,8 +172,7 @@ fn of_the_list_and_the_table(servers: &Servers) -> [Load; 4] {
 
 fn of_the_product(turns: &Turns<'_>, ours: &Ours) -> Result<Vec<Load>> {
     let (target, replicated) = (ours.target(), ours.replicated.target());
-    let fill =
-        |target: super::Target, room, group, count| turns.fill(target.address, room, group, count);
+    let fill = |target: Target, room, group, count| turns.fill(target.address, room, group, count);
     let waiting = fill(target, "main", "bench-waiting", turns.args.waiting)?;
     let inside = fill(target, "inside", "bench-inside", turns.args.inside)?;
     fill(replicated, "main", "bench-waiting", turns.args.waiting)?;

@@ -30,6 +30,7 @@ pub(crate) struct Opponents {
     list: OwnServer,
     table: OwnServer,
     together: OwnServer,
+    bare: OwnServer,
     ticking: OwnServer,
     pub(crate) redis: TestRedis,
     _postgres: TestPostgres,
@@ -59,6 +60,7 @@ impl Opponents {
             list: serve("list", &database(4), 0, BATCH)?,
             table: serve("table", &postgres.url("postgres"), 0, BATCH)?,
             together: serve("together", &database(5), 0, BATCH)?,
+            bare: serve("bare", &database(6), 0, BATCH)?,
             redis,
             _postgres: postgres,
         })
@@ -83,6 +85,10 @@ impl Opponents {
 
     pub(crate) fn together(&self) -> Target {
         self.on_redis(&self.together)
+    }
+
+    pub(crate) fn bare(&self) -> Target {
+        self.on_redis(&self.bare)
     }
 
     pub(crate) fn ticking(&self) -> Target {

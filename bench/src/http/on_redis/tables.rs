@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Of ours, and of theirs.
-const PAIRS: [(&str, &str, &str); 13] = [
+const PAIRS: [(&str, &str, &str); 16] = [
     (
         names::JOIN,
         names::PLAIN_JOIN,
@@ -25,7 +25,7 @@ const PAIRS: [(&str, &str, &str); 13] = [
     (
         names::TOGETHER_JOIN,
         names::PLAIN_JOIN,
-        "not ours: join, many by one script",
+        "not ours: join, many by one script, beside one that counts by `ZCARD`",
     ),
     (
         names::CROWD_TOGETHER_JOIN,
@@ -37,6 +37,17 @@ const PAIRS: [(&str, &str, &str); 13] = [
         names::TOGETHER_JOIN,
         "join, beside many by one script",
     ),
+    (
+        names::BARE_JOIN,
+        names::PLAIN_JOIN,
+        "not ours: join, bare, beside one that counts by `ZCARD`",
+    ),
+    (
+        names::CROWD_BARE_JOIN,
+        names::CROWD_PLAIN_JOIN,
+        "the same, 256 connections",
+    ),
+    (names::JOIN, names::BARE_JOIN, "join, beside the bare one"),
     (
         names::JOIN,
         names::KEYS_FEW,
@@ -63,22 +74,6 @@ const PAIRS: [(&str, &str, &str); 13] = [
     (names::GATE, names::PLAIN_GATE, "gate check"),
 ];
 
-/// What would be left of a join, and by whom: plain, hello, and whoever writes joins by one script.
-const ONLY: [(&str, [&str; 3]); 2] = [
-    (
-        "arithmetic: HTTP as of hello, and the bare script",
-        [names::PLAIN_JOIN, names::HELLO, names::TOGETHER_JOIN],
-    ),
-    (
-        "the same, 256 connections",
-        [
-            names::CROWD_PLAIN_JOIN,
-            names::CROWD_HELLO,
-            names::CROWD_TOGETHER_JOIN,
-        ],
-    ),
-];
-
 pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table {
     let hello = &loads[0].figures;
     let mut columns = figures::COLUMNS.to_vec();
@@ -97,7 +92,9 @@ pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table 
              every second; that alone is not durable, since a crash of the machine loses the last second. `plain` is what\n\
              the seeds' teams wrote (`bench/src/http/plain`): an axum service that sends one command after the other over\n\
              one connection. `many by one script` is the same service, whose joins are written together by one script and\n\
-             nothing else: no token, no cap, no failover is seen to. It shows what that alone gains on this machine. The\n\
+             nothing else: no token, no cap, no failover is seen to. It shows what that alone gains on this machine. `bare` is\n\
+             what is left of that without axum: hyper on event loops like Ropeline's, the joins of each by the same script, and an\n\
+             answer as long as Ropeline's that is made once for all. Whoever answers joins by hyper takes that at the least. The\n\
              plain join counts those inside, then `ZADD NX` and `ZRANK`; the plain status is `EXISTS`, then `ZRANK`; the plain\n\
              gate is `EXISTS`, then `EXPIRE`. They sign nothing, and their answers are an eighth as long as ours and hello's,\n\
              as the seeds' are: both spare them work, which is kinder to them than to us. `list` reads the whole\n\
@@ -130,22 +127,13 @@ fn row(load: &Load, hello: &Load) -> Vec<String> {
 
 pub(crate) fn beside(loads: &[Load]) -> Table {
     let pairs = PAIRS.map(|(ours, theirs, what)| row_of(what, Load::ratios(loads, ours, theirs)));
-    let only = ONLY.map(|(what, names)| row_of(what, with_only(loads, names)));
     Table {
         title: "Ropeline on Redis beside the plain designs".to_owned(),
-        note: "Requests per second, each repetition against the same one of the plain design. The last two rows are\n\
-               arithmetic: how many times as many joins as the plain design a server could take, with the processors as busy,\n\
-               that answers as hello does, lets Redis run the bare script for many, and has nothing to do in between: no\n\
-               body to read, nobody to gather, no call to make. HTTP can be had for less than hello takes, so this is no bound."
+        note: "Requests per second, each repetition against the same one of whom it is beside."
             .to_owned(),
         columns: vec!["request", "× plain", "min..max"],
-        rows: pairs.into_iter().chain(only).collect(),
+        rows: pairs.to_vec(),
     }
-}
-
-fn with_only(loads: &[Load], names: [&str; 3]) -> Option<Samples> {
-    let [plain, hello, script] = names.map(|name| Load::named(loads, name));
-    Some(plain?.figures.with_only(&hello?.figures, &script?.figures))
 }
 
 fn row_of(what: &str, ratios: Option<Samples>) -> Vec<String> {

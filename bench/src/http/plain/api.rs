@@ -88,8 +88,8 @@ async fn schedule(design: impl Design, batch: usize) -> Broken {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Join {
-    user_id: String,
+pub(super) struct Join {
+    pub(super) user_id: String,
 }
 
 /// What seed 000 answers: token, rank, status and when the turn is expected.

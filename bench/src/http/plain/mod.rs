@@ -2,9 +2,11 @@
 //!
 //! Every request sends its commands one after the other, as a repository on Spring or a Node client does. `line.rs`,
 //! `list.rs` and `table.rs` say which seed each command is from. Where the seeds differ, the cheaper way is taken;
-//! where that is a matter of size, as with `KEYS`, both are. `together.rs` is nobody's design but a yardstick.
+//! where that is a matter of size, as with `KEYS`, both are. `together.rs` and `bare.rs` are nobody's design but
+//! yardsticks.
 
 mod api;
+mod bare;
 mod line;
 mod list;
 mod table;
@@ -49,6 +51,8 @@ pub(crate) enum Kind {
     Table,
     /// A sorted set, and many joins by one script.
     Together,
+    /// The same, and nothing else but hyper on event loops.
+    Bare,
 }
 
 pub(crate) fn serve(args: &Args) -> Result<()> {
@@ -63,6 +67,7 @@ pub(crate) fn serve(args: &Args) -> Result<()> {
             }
             Kind::List => api::serve(List::open(store, limit).await?, args.batch).await,
             Kind::Together => api::serve(Together::open(store, limit).await?, args.batch).await,
+            Kind::Bare => bare::serve(store).await,
             Kind::Table => api::serve(Table::open(store, limit).await?, args.batch).await,
         }
     })
