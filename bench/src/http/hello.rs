@@ -77,14 +77,14 @@ async fn answer_all(stream: TcpStream, body: Bytes) {
 
 /// Stands in for the token of a place view and for the fields that are not here, so that both answers have
 /// about 800 bytes.
-const TEXT: &str = include_str!("hello.txt");
+const TOKEN: &str = include_str!("hello.txt");
 
 /// About as many fields and bytes as a place view.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Greeting {
     name: String,
-    text: &'static str,
+    token: &'static str,
     ordinal: u64,
     status: &'static str,
     position: u64,
@@ -102,7 +102,7 @@ impl Greeting {
     fn to(name: String) -> Self {
         Self {
             name,
-            text: TEXT,
+            token: TOKEN,
             ordinal: 1_208,
             status: "WAITING",
             position: 8,
