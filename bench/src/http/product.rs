@@ -23,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(5);
 
 const ROOMS: &str = include_str!("../../ropeline.toml");
 
+/// What the key that a first start prints begins with; it belongs into no report.
+const ADMIN_KEY_START: &str = "rladm_";
+
 /// What a server is started with.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
@@ -137,7 +140,8 @@ impl Product {
     pub(crate) fn last_words(&self) -> String {
         const LINES: usize = 10;
         let log = fs::read_to_string(log_path(&self.directory)).unwrap_or_default();
-        let lines: Vec<&str> = log.lines().collect();
+        let is_key = |line: &&str| line.contains(ADMIN_KEY_START);
+        let lines: Vec<&str> = log.lines().filter(|line| !is_key(line)).collect();
         lines[lines.len().saturating_sub(LINES)..].join("\n")
     }
 }
