@@ -138,11 +138,8 @@ impl Product {
 
     /// The end of its log, for whoever reads why the run failed.
     pub(crate) fn last_words(&self) -> String {
-        const LINES: usize = 10;
         let log = fs::read_to_string(log_path(&self.directory)).unwrap_or_default();
-        let is_key = |line: &&str| line.contains(ADMIN_KEY_START);
-        let lines: Vec<&str> = log.lines().filter(|line| !is_key(line)).collect();
-        lines[lines.len().saturating_sub(LINES)..].join("\n")
+        last_lines(&log)
     }
 }
 
@@ -186,4 +183,29 @@ fn log_path(directory: &TempDir) -> PathBuf {
 fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?)
+}
+
+/// The end of a log, without the admin key.
+fn last_lines(log: &str) -> String {
+    const LINES: usize = 10;
+    let fit = |line: &&str| !line.contains(ADMIN_KEY_START);
+    let lines: Vec<&str> = log.lines().filter(fit).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_the_end_of_the_log_and_no_key() {
+        let key = format!("  admin key   {ADMIN_KEY_START}secret");
+        let mut log: Vec<_> = (1..=12).map(|line| format!("line {line}")).collect();
+        log.push(key);
+        let lines = last_lines(&log.join("\n"));
+        assert!(
+            lines.starts_with("line 3\n") && lines.ends_with("line 12"),
+            "{lines}"
+        );
+    }
 }
