@@ -110,12 +110,9 @@ fn loads(turns: &Turns<'_>, servers: &Servers) -> Result<Vec<Load>> {
     loads.extend(of_the_plain_design(turns, servers)?);
     let together = [names::TOGETHER_JOIN, names::CROWD_TOGETHER_JOIN];
     let bare = [names::BARE_JOIN, names::CROWD_BARE_JOIN];
-    loads.extend(of_joins_alone(
-        turns,
-        servers.opponents.together(),
-        together,
-    )?);
-    loads.extend(of_joins_alone(turns, servers.opponents.bare(), bare)?);
+    let opponents = &servers.opponents;
+    loads.extend(of_joins_alone(turns, opponents.together(), together)?);
+    loads.extend(of_joins_alone(turns, opponents.bare(), bare)?);
     loads.extend(of_the_list_and_the_table(servers));
     if let Ok(ours) = &servers.ours {
         loads.extend(of_the_product(turns, ours)?);

@@ -94,7 +94,7 @@ pub(crate) fn requests(args: &Args, loads: &[Load], servers: &Servers) -> Table 
              one connection. `many by one script` is the same service, whose joins are written together by one script and\n\
              nothing else: no token, no cap, no failover is seen to. It shows what that alone gains on this machine. `bare` is\n\
              what is left of that without axum: hyper on event loops like Ropeline's, the joins of each by the same script, and an\n\
-             answer as long as Ropeline's that is made once for all. Whoever answers joins by hyper takes that at the least. The\n\
+             answer as long as Ropeline's that is made once for all. That is about the least that joins take with hyper. The\n\
              plain join counts those inside, then `ZADD NX` and `ZRANK`; the plain status is `EXISTS`, then `ZRANK`; the plain\n\
              gate is `EXISTS`, then `EXPIRE`. They sign nothing, and their answers are an eighth as long as ours and hello's,\n\
              as the seeds' are: both spare them work, which is kinder to them than to us. `list` reads the whole\n\

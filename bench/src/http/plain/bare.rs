@@ -1,4 +1,4 @@
-//! The least that joins over HTTP take: hyper on an event loop for each processor, as the product has them, the joins of
+//! About the least that joins take with hyper: hyper on an event loop for each processor, as the product has them, the joins of
 //! each loop written together, and the same answer for everybody, as long as the product's.
 //!
 //! It is no design of the seeds either, and nobody's queue: there is no token, no cap and no place in it. What the product
@@ -42,7 +42,7 @@ async fn deal(listener: TcpListener, loops: Vec<UnboundedSender<StdStream>>) -> 
     Ok(())
 }
 
-/// Starts an event loop. It lets others go first before it sleeps, as those of the product do.
+/// Starts an event loop. It lets others go first before it sleeps, as those of the product do while they are busy.
 fn start(store: String) -> UnboundedSender<StdStream> {
     let (dealt, streams) = mpsc::unbounded_channel();
     thread::spawn(move || {
