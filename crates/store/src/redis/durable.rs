@@ -18,6 +18,7 @@ use super::{
     servers::Servers,
     transit::Failed,
     url::{Address, Place, RedisUrl},
+    wire::{Answer, Status},
 };
 use crate::StoreError;
 
@@ -193,11 +194,7 @@ fn confirmations(sent: &Sent) -> Result<u32, Failed> {
 
 /// Whether a function has done what it was called for: one that is held, or fenced off, is called again.
 fn has_done(answer: &Value) -> bool {
-    let status = match answer {
-        Value::Array(values) => values.first(),
-        _ => None,
-    };
-    matches!(status, Some(Value::BulkString(word)) if word == b"ok")
+    Answer::read(answer).is_ok_and(|answer| answer.status == Status::Ok)
 }
 
 fn too_few(confirmed: u32, wanted: u32) -> Failed {

@@ -169,7 +169,7 @@ impl Transit {
     }
 
     pub(super) async fn run(link: &Link, call: &Call) -> Result<Answer, Failed> {
-        Ok(Answer::read(link.run(call).await?)?)
+        Ok(Answer::read(&link.run(call).await?)?)
     }
 
     /// Looks at a room over the given connection. `None` if there is no such room.

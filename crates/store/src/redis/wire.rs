@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use redis::{Cmd, Value};
+use redis::{Cmd, Value as Said};
+use rmpv::Value;
 use ropeline_core::{
     Counters, Departure, Ending, Holder, ImportRow, Imported, JoinKey, Joined, Live, Ordinal, Pass,
     Policy, RoomState, Standing, Timestamp, Was,
@@ -45,8 +46,8 @@ pub(super) enum Status {
 }
 
 impl Answer {
-    pub(super) fn read(value: Value) -> Read<Self> {
-        let mut rest = Values::of(value)?;
+    pub(super) fn read(said: &Said) -> Read<Self> {
+        let mut rest = Values::unpacked(said)?;
         let word = rest.text()?;
         let (more, version) = (rest.number()? == 1, rest.number()?);
         let (head, issued) = (rest.ordinal()?, rest.ordinal()?);
@@ -80,6 +81,17 @@ impl Answer {
 pub(super) struct Values(std::vec::IntoIter<Value>);
 
 impl Values {
+    /// A list as a function packs it. As values of Redis's own they would take the client far longer to read.
+    fn unpacked(said: &Said) -> Read<Self> {
+        let Said::BulkString(packed) = said else {
+            return Err(Unreadable("a packed list"));
+        };
+        let value = rmpv::decode::read_value(&mut packed.as_slice());
+        value
+            .map_err(|_| Unreadable("a packed list"))
+            .and_then(Self::of)
+    }
+
     fn of(value: Value) -> Read<Self> {
         match value {
             Value::Array(values) => Ok(Self(values.into_iter())),
@@ -89,9 +101,8 @@ impl Values {
 
     pub(super) fn bytes(&mut self) -> Read<Vec<u8>> {
         match self.0.next() {
-            Some(Value::BulkString(bytes)) => Ok(bytes),
-            Some(Value::SimpleString(text)) => Ok(text.into_bytes()),
-            Some(Value::Int(number)) => Ok(number.to_string().into_bytes()),
+            Some(Value::String(text)) => Ok(text.into_bytes()),
+            Some(Value::Integer(number)) => Ok(number.to_string().into_bytes()),
             _ => Err(Unreadable("a text")),
         }
     }
@@ -107,11 +118,9 @@ impl Values {
     /// A number, or `None` for one below zero.
     pub(super) fn maybe_number(&mut self) -> Read<Option<u64>> {
         match self.0.next() {
-            Some(Value::Int(number)) => Ok(u64::try_from(number).ok()),
-            Some(Value::BulkString(digits)) => {
-                let number = str::from_utf8(&digits)
-                    .ok()
-                    .and_then(|text| text.parse().ok());
+            Some(Value::Integer(number)) => Ok(number.as_u64()),
+            Some(Value::String(digits)) => {
+                let number = digits.as_str().and_then(|text| text.parse().ok());
                 number.map(Some).ok_or(Unreadable("a number"))
             }
             _ => Err(Unreadable("a number")),
@@ -320,4 +329,55 @@ pub(super) fn state_word(state: RoomState) -> &'static str {
 
 pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(values: Vec<Value>) -> Said {
+        let mut bytes = Vec::new();
+        rmpv::encode::write_value(&mut bytes, &Value::Array(values)).unwrap();
+        Said::BulkString(bytes)
+    }
+
+    /// What a join of two answers, without news.
+    fn answer() -> Vec<Value> {
+        let head = [Value::from("ok"), 0.into(), 9.into(), 3.into(), 7.into()];
+        let rest = [5.into(), 0.into(), Value::from("all"), 6.into()];
+        head.into_iter().chain(rest).collect()
+    }
+
+    #[test]
+    fn an_answer_is_read_as_it_was_packed() {
+        let mut read = Answer::read(&packed(answer())).unwrap();
+        assert_eq!(
+            (read.status, read.more, read.version),
+            (Status::Ok, false, 9)
+        );
+        assert_eq!((read.head, read.issued), (Ordinal(3), Ordinal(7)));
+        assert!(read.news.is_empty());
+        let joined = read.rest.all_joined(2).unwrap();
+        let ordinals = joined.iter().map(|(joined, _)| *joined);
+        assert!(ordinals.eq([Joined::New(Ordinal(6)), Joined::New(Ordinal(7))]));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused() {
+        let whole = packed(answer());
+        let Said::BulkString(bytes) = &whole else {
+            unreachable!("it was packed")
+        };
+        for end in 0..bytes.len() {
+            let cut = Said::BulkString(bytes[..end].to_vec());
+            assert!(Answer::read(&cut).is_err(), "{end}");
+        }
+        for at in 0..6 {
+            let mut odd = answer();
+            odd[at] = Value::F64(0.5);
+            assert!(Answer::read(&packed(odd)).is_err(), "{at}");
+        }
+        assert!(Answer::read(&Said::Array(vec![Said::Int(1)])).is_err());
+        assert!(Answer::read(&Said::Nil).is_err());
+    }
 }
