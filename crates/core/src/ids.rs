@@ -110,7 +110,7 @@ pub struct Visitor(Box<str>);
 impl Visitor {
     /// The visitor that a user is.
     pub fn user(user: &UserId) -> Self {
-        Self(format!("u:{}", user.0).into())
+        Self(["u:", &*user.0].concat().into())
     }
 
     /// An anonymous visitor, named by 128 bits that the caller drew or derived.

@@ -27,7 +27,7 @@ pub use crate::{
     credentials::{LOGIN_COOKIE, bearer, cookies},
     event_loops::EventLoops,
     explained::Explained,
-    extract::{Json, JsonText, Path, Query, object},
+    extract::{Json, JsonBody, JsonText, Path, Query, object},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,
@@ -41,5 +41,5 @@ pub use crate::{
     server::{OpenConnections, Report, Server, listen},
     service::{Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
-    written::WriteJson,
+    written::{Plain, WriteJson},
 };

@@ -72,9 +72,18 @@ impl WriteJson for str {
             serde_json::to_writer(text, self).expect("a text is plain data");
             return;
         }
-        text.push(b'"');
-        text.extend_from_slice(self.as_bytes());
-        text.push(b'"');
+        write_plain(self, text);
+    }
+}
+
+/// A text in which nothing needs escaping, such as a token or a word of our own, and in which nothing is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a>(pub &'a str);
+
+impl WriteJson for Plain<'_> {
+    fn write_json(&self, text: &mut Vec<u8>) {
+        debug_assert!(!needs_escaping(self.0.as_bytes()));
+        write_plain(self.0, text);
     }
 }
 
@@ -84,6 +93,13 @@ impl WriteJson for Moment {
         text.extend_from_slice(&self.text());
         text.push(b'"');
     }
+}
+
+fn write_plain(plain: &str, text: &mut Vec<u8>) {
+    text.reserve(plain.len() + 2);
+    text.push(b'"');
+    text.extend_from_slice(plain.as_bytes());
+    text.push(b'"');
 }
 
 /// Looks at all bytes even after it has found one, which lets the processor take many at once.

@@ -7,13 +7,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{
-    HeaderMap, HeaderValue, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{COOKIE, SET_COOKIE},
     request::Parts,
 };
 use ropeline_core::{
-    Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, Live, Ordinal, RoomId, Standing, UserId,
-    Visitor,
+    Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, Live, Ordinal, RoomId, Standing, Timestamp,
+    UserId, Visitor,
 };
 use ropeline_gate::header_token;
 use ropeline_store::Seen;
@@ -71,6 +71,8 @@ pub(crate) struct Holding {
     token: String,
     place: Place,
     seen: Seen,
+    /// The time of day at which it was so.
+    at: Timestamp,
     status: StatusCode,
 }
 
@@ -79,9 +81,20 @@ pub(crate) async fn join(
     headers: JoinHeaders,
     Json(request): Json<JoinRequest>,
 ) -> Result<Response, ApiError> {
-    let room = request.room.unwrap_or_else(RoomId::main);
-    let holding = hold(&app, room, request.user_id, &headers).await?;
-    Ok(holding.answer(&app))
+    request.answer(&app, &headers).await
+}
+
+impl JoinRequest {
+    /// What a join is answered with.
+    pub(super) async fn answer(
+        self,
+        app: &App,
+        headers: &JoinHeaders,
+    ) -> Result<Response, ApiError> {
+        let room = self.room.unwrap_or_else(RoomId::main);
+        let holding = hold(app, room, self.user_id, headers).await?;
+        Ok(holding.answer(app))
+    }
 }
 
 /// The place of whoever asks: the one in hand if it is live, else a new one.
@@ -95,10 +108,10 @@ pub(crate) async fn hold(
     let identity = seen.view.header.policy.identity;
     let caller = Caller::of(app, identity, headers.bearer.as_deref(), user)?;
     let caller = caller.or_by_cookie(app, identity, headers.login.as_deref());
-    match resume(app, &room, headers, &caller, seen).await? {
-        Some(holding) => Ok(holding),
-        None => enter_line(app, room, caller, headers.key.clone()).await,
+    if let Some(holding) = resume(app, &room, headers, &caller, seen).await? {
+        return Ok(holding);
     }
+    enter_line(app, room, caller, headers.key.clone()).await
 }
 
 /// The place of somebody for whom a service vouches: the one they have, else a new one.
@@ -122,9 +135,10 @@ async fn resume(
     mut seen: Seen,
 ) -> Result<Option<Holding>, ApiError> {
     let cookie = || app.cookies.find(&headers.cookies, room.as_str());
-    let token = headers.token.as_deref().or_else(cookie);
-    let Some((token, Ok(claims))) = token.map(|token| (token, verified(app, token, app.now())))
-    else {
+    let Some(token) = headers.token.as_deref().or_else(cookie) else {
+        return Ok(None);
+    };
+    let Ok(claims) = verified(app, token, app.now()) else {
         return Ok(None);
     };
     let same_room = claims.aud == *room && claims.epoch == seen.view.header.epoch;
@@ -150,6 +164,7 @@ async fn resume(
         token,
         place,
         seen,
+        at: app.now(),
         status: StatusCode::OK,
     }))
 }
@@ -187,31 +202,9 @@ async fn enter_line(
         Joined::Closed => return Err(ApiError::RoomClosed),
         Joined::Full => return Err(ApiError::RoomFull),
     };
-    let mut seen = app.seen(&room)?;
-    let claims = new_claims(app, room, &seen, (visitor, ordinal), vfd);
-    let place = match status {
-        StatusCode::OK => place_resumed(app, &claims, standing, &mut seen).await?,
-        _ => place_after_join(standing, &seen, ordinal)?,
-    };
-    place.remember(app, &claims, &seen);
-    Ok(Holding {
-        token: app.keys.load().sign(&claims),
-        claims,
-        place,
-        seen,
-        status,
-    })
-}
-
-fn new_claims(
-    app: &App,
-    room: RoomId,
-    seen: &Seen,
-    (visitor, ordinal): (Visitor, Ordinal),
-    vfd: bool,
-) -> Claims {
-    let now_s = app.now().0 / 1_000;
-    Claims {
+    let (mut seen, at) = (app.seen(&room)?, app.now());
+    let now_s = at.0 / 1_000;
+    let claims = Claims {
         iss: ISSUER.into(),
         aud: room,
         epoch: seen.view.header.epoch,
@@ -222,7 +215,24 @@ fn new_claims(
         ver: FORMAT,
         iat: now_s,
         exp: now_s + app.token_ttl_s,
-    }
+    };
+    let (place, at) = match status {
+        StatusCode::OK => {
+            // Boxed, since few come this way, and everybody who joins would carry it.
+            let place = Box::pin(place_resumed(app, &claims, standing, &mut seen)).await?;
+            (place, app.now())
+        }
+        _ => (place_after_join(standing, &seen, ordinal)?, at),
+    };
+    place.remember(app, &claims, &seen);
+    Ok(Holding {
+        token: app.keys.load().sign(&claims),
+        claims,
+        place,
+        seen,
+        at,
+        status,
+    })
 }
 
 /// Who asks for the place that they have is there, as one is who asks where it is: in line they are not stepped over,
@@ -253,19 +263,22 @@ fn place_after_join(standing: Standing, seen: &Seen, ordinal: Ordinal) -> Result
 impl Holding {
     /// What a join is answered with.
     pub(crate) fn answer(&self, app: &App) -> Response {
-        let cookie = self.cookie(app);
-        (self.status, [(SET_COOKIE, cookie)], self.view(app).json()).into_response()
+        let mut answer = self.view().json().into_response();
+        *answer.status_mut() = self.status;
+        answer.headers_mut().insert(SET_COOKIE, self.cookie(app));
+        answer
     }
 
-    pub(crate) fn view(&self, app: &App) -> PlaceView<'_> {
+    pub(crate) fn view(&self) -> PlaceView<'_> {
         let Self {
             claims,
             token,
             place,
             seen,
+            at,
             ..
         } = self;
-        PlaceView::of(token, claims, *place, seen, app.now())
+        PlaceView::of(token, claims, *place, seen, *at)
     }
 
     /// The header that gives the token to the browser.
@@ -314,12 +327,12 @@ pub(crate) fn user_id_schema() -> RefOr<Schema> {
 impl JoinHeaders {
     /// What somebody sends who may join so often, which is asked before the body is read.
     pub(crate) fn of(headers: &HeaderMap, client: Client, app: &App) -> Result<Self, ApiError> {
-        const NAME: &str = "Idempotency-Key";
+        const KEY: HeaderName = HeaderName::from_static("idempotency-key");
         app.rates.join(client, app.now())?;
-        let key = headers.get(NAME).map(|value| match value.to_str() {
+        let key = headers.get(&KEY).map(|value| match value.to_str() {
             Ok(key) if is_key(key) => Ok(key.to_owned()),
             _ => Err(ApiError::Header {
-                name: NAME,
+                name: "Idempotency-Key",
                 message: "1 to 255 visible ASCII characters",
             }),
         });

@@ -7,7 +7,7 @@ use ropeline_core::{
     poll_after,
 };
 use ropeline_store::{Seen, StoreError};
-use ropeline_web::{JsonText, WriteJson, write_object};
+use ropeline_web::{JsonText, Plain, WriteJson, write_object};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -342,11 +342,11 @@ impl<'a> PlaceView<'a> {
 impl WriteJson for PlaceView<'_> {
     fn write_json(&self, text: &mut Vec<u8>) {
         write_object!(text,
-            "token": self.token,
-            "room": self.room.as_str(),
+            "token": Plain(self.token),
+            "room": Plain(self.room.as_str()),
             "userId": self.user_id,
             "ordinal": self.ordinal.0,
-            "status": self.status,
+            "status": Plain(self.status),
             "position": self.position,
             "ahead": self.ahead,
             "behind": self.behind,
@@ -359,7 +359,7 @@ impl WriteJson for PlaceView<'_> {
             "pollAfterMs": self.poll_after_ms,
             "version": self.version,
             "asOf": self.as_of,
-            "roomState": self.room_state,
+            "roomState": Plain(self.room_state),
             "seatsLeft": self.seats_left,
             "message": self.message,
         );

@@ -7,7 +7,7 @@ type Figures = ([u64; 6], [Option<u64>; 7], Option<(u64, u64)>);
 proptest! {
     #[test]
     fn a_view_is_written_as_its_shape_is_described(
-        (token, user, message) in (any::<String>(), of("[!-~]{1,128}"), of(any::<String>())),
+        (token, user, message) in ("[A-Za-z0-9_.-]{0,600}", of("[!-~]{1,128}"), of(any::<String>())),
         room in "[a-z0-9-]{1,64}",
         (numbers, maybe, range) in any::<Figures>(),
         status in prop_oneof![Just("WAITING"), Just("ACTIVE")],

@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 
 use axum::{
-    extract::{FromRequest, Request, State},
+    extract::{Request, State},
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, Method, Uri, header::ORIGIN};
-use ropeline_web::{Json, Shortcut, Shortly};
+use ropeline_web::{Json, JsonBody, Shortcut, Shortly};
 
 use super::{
     credentials::Asking,
-    join::{JoinHeaders, join},
+    join::{JoinHeaders, JoinRequest},
     place::Place,
     status::{status, tell, view},
     verify::verify,
@@ -57,10 +57,10 @@ fn enter(app: &App, request: Request, peer: SocketAddr) -> Shortly {
         Ok(headers) => headers,
         Err(error) => return Shortly::Now(error.into_response()),
     };
-    let app = app.clone();
+    let (app, body) = (app.clone(), JsonBody::of(request));
     later(async move {
-        match Json::from_request(request, &app).await {
-            Ok(body) => join(State(app), headers, body).await.into_response(),
+        match body.read::<JoinRequest>().await {
+            Ok(Json(request)) => request.answer(&app, &headers).await.into_response(),
             Err(problem) => problem.into_response(),
         }
     })

@@ -84,7 +84,7 @@ fn turned_away(error: ApiError) -> Result<Decision, GateError> {
 }
 
 fn ticket(app: &App, holding: &Holding) -> Ticket {
-    let view = holding.view(app);
+    let view = holding.view();
     Ticket {
         view: view.value(),
         cookie: Some(holding.cookie(app)),

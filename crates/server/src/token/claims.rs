@@ -5,7 +5,7 @@
 //! what claims are.
 
 use ropeline_core::{Claims, FORMAT, LANE_MAIN, Ordinal, RoomId, Timestamp, Visitor};
-use ropeline_web::write_object;
+use ropeline_web::{Plain, write_object};
 
 use super::{ISSUER, InvalidToken};
 
@@ -19,7 +19,7 @@ pub(super) fn write(claims: &Claims) -> Vec<u8> {
     let mut text = Vec::with_capacity(USUAL_BYTES);
     write_object!(&mut text,
         "iss": *claims.iss,
-        "aud": claims.aud.as_str(),
+        "aud": Plain(claims.aud.as_str()),
         "epoch": claims.epoch.0,
         "sub": claims.sub.as_str(),
         "ord": claims.ord.0,

@@ -278,7 +278,8 @@ impl Transit {
                 Ok(None)
             }
             Status::Missing | Status::Fenced => {
-                self.heal(room).await?;
+                // Boxed, as is `follow`: both are large and seldom needed, and every call would carry them.
+                Box::pin(self.heal(room)).await?;
                 Ok(None)
             }
             Status::Again => Ok(None),
@@ -295,7 +296,7 @@ impl Transit {
             room.publish(news, asked, &[]);
         }
         if news.is_none() || room.version() < version {
-            self.follow(room).await.ok();
+            Box::pin(self.follow(room)).await.ok();
         }
     }
 }

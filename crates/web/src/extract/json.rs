@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header::CONTENT_TYPE};
+use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::error::Category;
@@ -29,12 +30,32 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let body = read(body).await?;
+        JsonBody::of(request).read().await
+    }
+}
+
+/// A body that should be JSON, apart from its request: a handler that waits for it need not keep the rest.
+#[derive(Debug)]
+pub struct JsonBody {
+    body: Body,
+    is_json: bool,
+}
+
+impl JsonBody {
+    /// The body of a request, with what its headers say of it.
+    pub fn of(request: Request) -> Self {
+        let is_json = is_json(request.headers());
+        let body = request.into_body();
+        Self { body, is_json }
+    }
+
+    /// Reads it to its end.
+    pub async fn read<T: DeserializeOwned>(self) -> Result<Json<T>, Problem> {
+        let body = read(self.body).await?;
         if body.is_empty() {
             return parse("{}").map(Json);
         }
-        if !is_json(&parts.headers) {
+        if !self.is_json {
             return Err(Problem::invalid(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "The body has to be JSON, sent with `Content-Type: application/json`.",
@@ -71,9 +92,18 @@ impl IntoResponse for JsonText {
     }
 }
 
-async fn read(body: Body) -> Result<Bytes, Problem> {
+/// Most bodies are one piece, which is taken as it is.
+async fn read(mut body: Body) -> Result<Bytes, Problem> {
+    let Some(frame) = body.frame().await else {
+        return Ok(Bytes::new());
+    };
+    let frame = frame.map_err(|error| unreadable(&error))?;
+    let piece = frame.into_data().unwrap_or_default();
+    if body.is_end_stream() {
+        return Ok(piece);
+    }
     match body.collect().await {
-        Ok(body) => Ok(body.to_bytes()),
+        Ok(rest) => Ok([piece, rest.to_bytes()].concat().into()),
         Err(error) => Err(unreadable(&error)),
     }
 }
@@ -95,11 +125,11 @@ fn unreadable(error: &axum::Error) -> Problem {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let Some(Ok(value)) = headers.get(CONTENT_TYPE).map(HeaderValue::to_str) else {
-        return false;
-    };
-    let media_type = value.split(';').next().unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case("application/json")
+    headers.get(CONTENT_TYPE).is_some_and(|value| {
+        let media_type = value.as_bytes().split(|byte| *byte == b';').next();
+        let media_type = media_type.unwrap_or_default().trim_ascii();
+        media_type.eq_ignore_ascii_case(b"application/json")
+    })
 }
 
 /// To know the path of what is wrong costs more than all the rest, so it is found only once something is.

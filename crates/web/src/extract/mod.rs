@@ -5,7 +5,7 @@ mod object;
 mod params;
 
 pub use self::{
-    json::{Json, JsonText},
+    json::{Json, JsonBody, JsonText},
     object::object,
     params::{Path, Query},
 };

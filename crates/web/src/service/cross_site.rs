@@ -4,13 +4,13 @@
 //! in our answer, and so trade the visitor's place for a new one at the end of the line.
 
 use http::{
-    HeaderMap, HeaderValue, Method, Request,
+    HeaderMap, HeaderName, HeaderValue, Method, Request,
     header::{HOST, ORIGIN},
 };
 
 use crate::{CROSS_SITE, Problem};
 
-const SEC_FETCH_SITE: &str = "sec-fetch-site";
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses what changes something and comes from a page of a site that is not among `origins`.
 pub(super) fn check<B>(request: &Request<B>, origins: &[String]) -> Result<(), Problem> {
@@ -33,7 +33,7 @@ pub fn is_from_another_site(method: &Method, headers: &HeaderMap, origins: &[Str
     if origin.is_some_and(listed) {
         return false;
     }
-    let mut sites = headers.get_all(SEC_FETCH_SITE).iter().peekable();
+    let mut sites = headers.get_all(&SEC_FETCH_SITE).iter().peekable();
     let ours = if sites.peek().is_some() {
         sites.all(|site| matches!(site.as_bytes(), b"same-origin" | b"none"))
     } else {

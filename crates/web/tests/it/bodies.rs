@@ -67,6 +67,30 @@ async fn a_body_at_the_limit_is_read() {
 }
 
 #[tokio::test]
+async fn a_body_is_the_same_in_however_many_pieces_it_comes() {
+    let served = Served::new(small()).await;
+    let whole = r#"{"note":"in pieces"}"#;
+    for (body, chunks) in [
+        ("", "0\r\n\r\n"),
+        ("", "0\r\nX-Trailer: t\r\n\r\n"),
+        (whole, "14\r\n{\"note\":\"in pieces\"}\r\n0\r\n\r\n"),
+        (
+            whole,
+            "1\r\n{\r\n7\r\n\"note\":\r\nb\r\n\"in pieces\"\r\n1\r\n}\r\n0\r\nX-Trailer: t\r\n\r\n",
+        ),
+    ] {
+        let head = "POST /order HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+        let declared = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunks}");
+        let (declared, chunked) = (served.ask(&declared).await, served.ask(&chunked).await);
+        assert_eq!(
+            (chunked.status, chunked.body),
+            (declared.status, declared.body)
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_trickles_is_408() {
     let served = Served::new(small()).await;
     let mut client = served.client().await;
