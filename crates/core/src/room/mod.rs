@@ -191,8 +191,14 @@ impl Room {
         match self.ending(holder.ordinal) {
             Some(ending) => Standing::Ended(ending),
             None if holder.ordinal > self.header.issued => Standing::Unknown,
-            // Given to somebody else: a node that was cut off while the others merged has signed it too.
-            None if self.places.contains(holder.ordinal) => Standing::Ended(Ending::Gone),
+            // Given to somebody else: a node that was cut off while the others merged has signed it too. Who ran out is
+            // done, whether or not settling has come to them.
+            None if self.places.contains(holder.ordinal) => {
+                match self.live_at(holder.ordinal, now) {
+                    Standing::Ended(ending) => Standing::Ended(ending),
+                    _ => Standing::Ended(Ending::Gone),
+                }
+            }
             None => Standing::Lost,
         }
     }

@@ -32,8 +32,9 @@ local function standing(visitor, ordinal)
   if ordinal <= R.base or bit_at(DONE, ordinal) then return 'done' end
   if ordinal <= R.floor or bit_at(GONE, ordinal) then return 'gone' end
   if ordinal > R.issued then return 'unknown' end
-  -- Given to somebody else: a node that was cut off while the others merged has signed it too.
-  if holds(ordinal) then return 'gone' end
+  -- Given to somebody else: a node that was cut off while the others merged has signed it too. Who ran out is done,
+  -- whether or not settling has come to them.
+  if holds(ordinal) then return live_at(ordinal) == 'done' and 'done' or 'gone' end
   return 'lost'
 end
 

@@ -8,6 +8,9 @@ pub(super) type Fact = (&'static str, String);
 /// Parts that a crash may set back by a moment: they are not worth a write of their own.
 const LAZY: &[&str] = &["tick", "presence", "keys"];
 
+/// Parts that tell which of those who ran out at the same instant were ended first, and how long they had stayed.
+const ENDED: &[&str] = &["located", "counters"];
+
 /// Everything of a view but the server's name, which differs, and the time of the picture.
 pub(super) fn facts(view: &View) -> Vec<Fact> {
     let header = &view.header;
@@ -42,8 +45,17 @@ pub(super) fn facts(view: &View) -> Vec<Fact> {
 
 /// What must be the same after a crash.
 pub(super) fn durable_facts(view: &View) -> Vec<Fact> {
+    without(LAZY, view)
+}
+
+/// What must be the same also while not all who ran out are ended.
+pub(super) fn unsettled_facts(view: &View) -> Vec<Fact> {
+    without(ENDED, view)
+}
+
+fn without(names: &[&str], view: &View) -> Vec<Fact> {
     let all = facts(view).into_iter();
-    all.filter(|(name, _)| !LAZY.contains(name)).collect()
+    all.filter(|(name, _)| !names.contains(name)).collect()
 }
 
 /// The parts in which the store differs from core, in words; `None` if it does not.

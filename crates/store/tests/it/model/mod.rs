@@ -7,9 +7,12 @@ mod facts;
 mod liar;
 mod redis_twin;
 
+use std::time::Duration;
+
+use ropeline_core::{Identity, Policy, Was};
 use ropeline_testing::{
     Persistence, TestCluster, TestRedis, TestSentinels,
-    line::{Line, ORDINARY, Story, Tally, stories, try_together},
+    line::{Basis, Line, ORDINARY, Step, Story, Tally, stories, tell, try_together},
 };
 use tokio::runtime::Runtime;
 
@@ -56,6 +59,62 @@ fn redis_behind_sentinels_answers_as_core_does() {
 #[test]
 fn a_cluster_answers_as_core_does() {
     try_on(&TestCluster::start());
+}
+
+/// Redis ends passes that run out at the same instant in the order of their texts, core in that of their numbers. Where
+/// one call does not end all of them, nobody may notice who was ended.
+#[test]
+fn it_is_not_seen_which_of_those_who_ran_out_together_was_ended_first() {
+    let policy = Policy {
+        every: Duration::from_secs(5),
+        batch: Some(1),
+        active_max: None,
+        pass_ttl: Duration::from_secs(10),
+        pass_max: Duration::ZERO,
+        presence_ttl: Duration::ZERO,
+        missed_turn_ttl: Duration::ZERO,
+        waiting_max: 12,
+        identity: Identity::Open,
+    };
+    let three_at_a_time = Policy {
+        batch: Some(3),
+        active_max: Some(4),
+        ..policy.clone()
+    };
+    let steps = |stranger| {
+        vec![
+            Step::ChangePolicy {
+                from: Basis::Current,
+                to: three_at_a_time.clone(),
+            },
+            Step::Join(vec![0, 1]),
+            Step::Advance(4_000),
+            Step::Import(vec![(2, Was::Waiting)]),
+            Step::Join(vec![3, 4, 13, 6, 12]),
+            Step::Advance(9_000),
+            Step::Renew(vec![0]),
+            Step::ReuseKey(2),
+            Step::RepeatKey,
+            Step::Advance(20_000),
+            Step::Revoke(6),
+            Step::Advance(2_000),
+            Step::Join(vec![0, 6, 1, 2]),
+            Step::Advance(20_000),
+            Step::Stranger(stranger),
+        ]
+    };
+    let runtime = Runtime::new().unwrap();
+    let redis = TestRedis::with(Persistence::None, &[]);
+    for stranger in 0..48 {
+        let story = Story {
+            policy: policy.clone(),
+            steps: steps(stranger),
+        };
+        let twin = RedisTwin::new(&runtime, &redis, policy.clone());
+        let mut line = Compared::new(twin, policy.clone());
+        let told = tell(&mut line, &story, &mut Tally::default());
+        assert!(told.is_ok(), "{stranger}: {told:?}");
+    }
 }
 
 fn try_on(redis: &impl Backing) {
