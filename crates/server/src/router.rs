@@ -88,7 +88,11 @@ pub(crate) fn cors(router: Router, origins: &[String]) -> Router {
         .allow_origin(origins.collect::<Vec<_>>())
         .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
         .allow_headers(headers.collect::<Vec<_>>())
-        .expose_headers([header::RETRY_AFTER, HeaderName::from_static("x-request-id")])
+        .expose_headers([
+            header::RETRY_AFTER,
+            HeaderName::from_static("x-queue-version"),
+            HeaderName::from_static("x-request-id"),
+        ])
         .allow_credentials(true);
     router.layer(layer)
 }

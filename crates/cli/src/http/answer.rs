@@ -13,6 +13,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// When to ask again, if the server said so.
     pub(crate) retry_after: Option<Duration>,
+    /// `X-Queue-Version`, if the server said so.
+    pub(crate) version: Option<u64>,
     pub(crate) body: Vec<u8>,
     /// Just before the request was sent.
     pub(crate) asked: Instant,
@@ -32,12 +34,13 @@ pub(crate) struct Problem {
 impl Answer {
     pub(super) async fn read(response: Response, asked: Instant) -> reqwest::Result<Self> {
         let status = response.status();
-        let retry_after = response.headers().get(RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        let number = |name: &str| response.headers().get(name)?.to_str().ok()?.parse().ok();
+        let (retry_after, version) = (number(RETRY_AFTER.as_str()), number("x-queue-version"));
         let body = response.bytes().await?.to_vec();
         Ok(Self {
             status,
             retry_after: retry_after.map(Duration::from_secs),
+            version,
             body,
             asked,
             answered: Instant::now(),

@@ -171,6 +171,7 @@ impl Desk {
             self.unknown(Question::Leave, &answer);
             return None;
         }
+        self.version = self.version.max(answer.version.unwrap_or_default());
         self.crowd.judge().ended(self.who);
         Some(())
     }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::{
     process::{Leashed, Server, Site, free_address},
     proxy::{entered, recipe, sent_to_wait, service, start_nginx},
-    visitor::{Place, join, leave, status, token, token_of},
+    visitor::{Place, join, leave, status, token, token_of, verify},
     wait::{any_of, until},
 };
 
@@ -154,6 +154,28 @@ fn every_node_says_the_same_of_whoever_joined_through_nginx() {
     }
     let ahead: Vec<_> = crowd.iter().map(|one| one.place.ahead).collect();
     assert_eq!(ahead, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8], "the first is inside");
+}
+
+#[test]
+fn who_left_has_left_on_every_node() {
+    let front = Front::start();
+    // From the end of the line, so that nobody but the first is ever inside.
+    for one in crowd(&mut front.client(), 20).iter().rev() {
+        let left = front.client().send(&leave(&one.token));
+        assert_eq!(left.status, 204);
+        let version = left.header("x-queue-version").expect("it says when");
+        let (ended, code) = if one.place.ordinal == 1 {
+            (401, "TOKEN_EXPIRED")
+        } else {
+            (404, "TOKEN_NOT_FOUND")
+        };
+        for node in front.live_nodes() {
+            let ask = |ask: Ask| node.client().send(&ask.header("X-Queue-Version", version));
+            let (status, gate) = (ask(status(&one.token)), ask(verify(&one.token)));
+            assert_eq!((status.status, status.code()), (ended, code.to_owned()));
+            assert_eq!((gate.status, gate.code()), (401, code.to_owned()));
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use http::StatusCode;
 use ropeline_web::{CROSS_SITE, INVALID_REQUEST, Kind, NOT_FOUND};
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    ContentBuilder, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
+    ContentBuilder, Header, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
 };
 
 use super::{
@@ -93,7 +93,7 @@ fn queue() -> Vec<Route> {
             .fails(&[&INVALID_REQUEST]),
         with_token(Route::delete(TOKENS, "leave", "Leave the line, or finish with the pass"))
             .about("Repeating it does no harm.")
-            .respond(NO_CONTENT, described("The place has ended, now or before"))
+            .respond(NO_CONTENT, place_ended())
             .fails(&[&TOKEN_INVALID, &INVALID_REQUEST, &STORE_UNAVAILABLE]),
         with_token(Route::get("/api/v1/queue/verify", "verify", "May this visitor in"))
             .about(
@@ -283,14 +283,22 @@ fn json_like(what: &str, example: Value) -> ResponseBuilder {
     described(what).content("application/json", content.build())
 }
 
+fn place_ended() -> ResponseBuilder {
+    let about = "Of the room as it was then; with it, no node says anything older of the place.";
+    described("The place has ended, now or before")
+        .header("X-Queue-Version", header(number(), about))
+}
+
+fn header(value: impl Into<Schema>, about: &str) -> Header {
+    let schema: RefOr<Schema> = RefOr::T(value.into());
+    HeaderBuilder::new()
+        .schema(Some(schema))
+        .description(Some(about))
+        .build()
+}
+
 fn gate_opens() -> ResponseBuilder {
-    let header = |about: &str| {
-        let schema: RefOr<Schema> = RefOr::T(text().into());
-        HeaderBuilder::new()
-            .schema(Some(schema))
-            .description(Some(about))
-            .build()
-    };
+    let header = |about| header(text(), about);
     described("A live pass, renewed")
         .header(
             "X-Queue-User",

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::{app::App, error::ApiError};
 
-const X_QUEUE_VERSION: HeaderName = HeaderName::from_static("x-queue-version");
+pub(super) const X_QUEUE_VERSION: HeaderName = HeaderName::from_static("x-queue-version");
 
 /// Who asks: the token from `X-Queue-Token`, else from the seed's plain `token`, else from the cookie of the
 /// room that `?room=` names.

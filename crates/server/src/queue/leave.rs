@@ -2,25 +2,43 @@
 
 use axum::{
     extract::State,
-    response::{AppendHeaders, IntoResponse, Response},
+    response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 
-use super::credentials::Asking;
+use super::credentials::{Asking, X_QUEUE_VERSION};
 use crate::{app::App, error::ApiError};
 
-pub(crate) async fn leave(State(app): State<App>, asking: Asking) -> Result<Response, ApiError> {
-    let forget = depart(&app, &asking).await?;
-    let forget = forget.map(|cookie| (SET_COOKIE, cookie));
-    Ok((StatusCode::NO_CONTENT, AppendHeaders(forget)).into_response())
+/// What there is to say after a departure.
+#[derive(Debug)]
+pub(crate) struct Departed {
+    /// The header that takes the token away from the browser.
+    pub(crate) forget: HeaderValue,
+    /// The room was so when it was done: whoever returns this is told nothing older by another node.
+    version: u64,
 }
 
-/// Gives up a place or a pass, and says which cookie is to be taken away for it.
-pub(crate) async fn depart(app: &App, asking: &Asking) -> Result<Option<HeaderValue>, ApiError> {
+pub(crate) async fn leave(State(app): State<App>, asking: Asking) -> Result<Response, ApiError> {
+    let mut answer = StatusCode::NO_CONTENT.into_response();
+    if let Some(departed) = depart(&app, &asking).await? {
+        let headers = answer.headers_mut();
+        headers.insert(SET_COOKIE, departed.forget);
+        headers.insert(X_QUEUE_VERSION, departed.version.into());
+    }
+    Ok(answer)
+}
+
+/// Gives up a place or a pass.
+pub(crate) async fn depart(app: &App, asking: &Asking) -> Result<Option<Departed>, ApiError> {
     match asking.claims(app).await {
-        Ok((claims, _)) => {
+        Ok((claims, before)) => {
             app.store.leave(&claims.aud, claims.holder()).await?;
-            Ok(Some(app.cookies.set(&claims.aud, "", 0)))
+            // A room that was deleted meanwhile has no newer picture.
+            let seen = app.seen(&claims.aud).unwrap_or(before);
+            Ok(Some(Departed {
+                forget: app.cookies.set(&claims.aud, "", 0),
+                version: seen.view.header.version,
+            }))
         }
         // What is gone already need not be left.
         Err(ApiError::TokenEnded(_) | ApiError::NoSuchRoom(_)) => Ok(None),

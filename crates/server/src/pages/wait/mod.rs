@@ -91,13 +91,13 @@ pub(crate) async fn leave(
         return no_room(page);
     };
     let asking = Asking::by_cookie(&app, here.room.clone(), &headers);
-    let forget = match depart(&app, &asking).await {
-        Ok(forget) => forget,
+    let departed = match depart(&app, &asking).await {
+        Ok(departed) => departed,
         // Somebody without a place has nothing to leave.
         Err(ApiError::TokenInvalid) => None,
         Err(error) => return Picture::refused(error, page, &id).render(page, &here),
     };
-    let forget = AppendHeaders(forget.map(|cookie| (SET_COOKIE, cookie)));
+    let forget = AppendHeaders(departed.map(|departed| (SET_COOKIE, departed.forget)));
     let back = Redirect::to(&Here { left: true, ..here }.link());
     (forget, back).into_response()
 }
