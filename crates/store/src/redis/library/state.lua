@@ -72,12 +72,15 @@ local only_newcomers
 -- Whether the room was settled, and whether nobody is at the door, if that was looked at.
 local settled, door_empty
 
+-- Apart from `start_call`, as a function of Lua refers to at most 60 variables outside of it.
+local function take_globals()
+  call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
+    floor, min, max, band, bor, lshift, rshift, pack, unpack_packed, error = globals()
+  setmetatable(NOTHING, { __index = function() return false end })
+end
+
 local function start_call(keys, args)
-  if not call then
-    call, tonumber, type, pairs, ipairs, unpack, setmetatable, format, match, sub, find_text, byte_at, concat, sort,
-      floor, min, max, band, bor, lshift, rshift, pack, unpack_packed, error = globals()
-    setmetatable(NOTHING, { __index = function() return false end })
-  end
+  if not call then take_globals() end
   KEYS, ARGV = keys, args
   ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
   GONE, DONE, LOG, IMPORTED, CLAIMED = keys[7], keys[8], keys[12], keys[15], keys[16]
