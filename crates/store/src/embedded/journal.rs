@@ -8,21 +8,17 @@
 //! the book's seed, so that a record of another book is none.
 
 use std::{
-    collections::VecDeque,
-    fs::File,
-    io::{self, Read, Seek, SeekFrom, Write},
-    ops::Range,
-    os::unix::fs::FileExt as _,
-    path::Path,
+    collections::VecDeque, fs::File, io, ops::Range, os::unix::fs::FileExt as _, path::Path,
 };
 
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::book::Mark;
+use super::{
+    book::Mark,
+    journal_file::{self, LENGTH},
+};
 
-/// About a second of joins as fast as they can be.
-const LENGTH: usize = 4 << 20;
 const SECTOR: usize = 512;
 const HEAD: usize = 20;
 /// What memory begins at that disks fetch from.
@@ -41,6 +37,12 @@ pub(super) enum JournalError {
     Damaged {
         /// The first that is missing.
         missing: u64,
+    },
+    /// The file lost its end.
+    #[error("it was cut short: it has {length} bytes instead of {LENGTH}")]
+    Short {
+        /// What is left, in bytes.
+        length: usize,
     },
 }
 
@@ -71,26 +73,13 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens or makes the file; also gives the records that the book has not.
     pub(super) fn open(path: &Path, mark: Mark) -> Result<(Self, Vec<Record>), JournalError> {
-        let mut options = File::options();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path)?;
-        let mut bytes = Vec::with_capacity(LENGTH);
-        file.read_to_end(&mut bytes)?;
-        if bytes.is_empty() && mark.written > 0 {
-            tracing::warn!(
-                file = %path.display(),
-                "the journal is not there; if it was lost in a crash, the last moment before that is too"
-            );
-        }
+        let (file, bytes) = journal_file::open(path, mark)?;
         let found = find(&bytes, mark)?;
-        if bytes.len() < LENGTH {
-            lengthen(&mut file, bytes.len(), path)?;
-        }
         let last = found.last();
         let journal = Self {
             file,
             direct: open_direct(path),
-            length: bytes.len().max(LENGTH),
+            length: bytes.len(),
             seed: mark.seed,
             at: last.map_or(0, |(at, record)| at + sectors(record.batch.len())),
             next: last.map_or(mark.written, |(_, record)| record.number) + 1,
@@ -232,25 +221,13 @@ fn sectors(batch: usize) -> usize {
     (HEAD + batch).next_multiple_of(SECTOR)
 }
 
-/// Writes zeros up to the full length, so that no record ever has to.
-fn lengthen(file: &mut File, from: usize, path: &Path) -> io::Result<()> {
-    file.seek(SeekFrom::Start(from as u64))?;
-    file.write_all(&vec![0; LENGTH - from])?;
-    file.sync_all()?;
-    // The name is in the directory, which some systems sync apart.
-    if let Some(directory) = path.parent().and_then(|parent| File::open(parent).ok()) {
-        directory.sync_all().ok();
-    }
-    Ok(())
-}
-
 /// The records that the book has not, in order, with where they are. The last one may have been cut off by a crash;
 /// nobody was told of it.
 fn find(bytes: &[u8], mark: Mark) -> Result<Vec<(usize, Record)>, JournalError> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let record = parse(rest, mark);
+        let record = parse(rest, mark, bytes.len() / SECTOR);
         let step = record
             .as_ref()
             .map_or(SECTOR, |record| sectors(record.batch.len()));
@@ -266,15 +243,15 @@ fn find(bytes: &[u8], mark: Mark) -> Result<Vec<(usize, Record)>, JournalError> 
     Ok(found)
 }
 
-/// The record that begins here, if one does that the book has not.
-fn parse(bytes: &[u8], mark: Mark) -> Option<Record> {
+/// The record that begins here, if one does that the book has not. The file has space for `records_max`.
+fn parse(bytes: &[u8], mark: Mark, records_max: usize) -> Option<Record> {
     let (checksum, rest) = bytes.split_first_chunk()?;
     let (number, after) = rest.split_first_chunk()?;
     let (length, after) = after.split_first_chunk()?;
     let number = u64::from_be_bytes(*number);
-    // As many as fit into the file at the most; anything else is something older, and need not be summed up.
+    // Anything else is older, so its checksum does not matter.
     let ahead = number.checked_sub(mark.written)?;
-    if ahead == 0 || ahead > (LENGTH / SECTOR) as u64 {
+    if ahead == 0 || ahead > records_max as u64 {
         return None;
     }
     let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
@@ -402,6 +379,19 @@ mod tests {
     }
 
     #[test]
+    fn a_longer_file_than_we_make_is_used_and_read_whole() {
+        let (_directory, path, journal) = with(&[]);
+        drop(journal);
+        std::fs::write(&path, vec![0; 2 * LENGTH]).unwrap();
+        let (mut journal, _) = Journal::open(&path, NEW).unwrap();
+        let count = (LENGTH / SECTOR + 100) as u64;
+        for _ in 0..count {
+            append(&mut journal, 10);
+        }
+        assert_eq!(numbers(&path, NEW), (1..=count).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_journal_goes_on_where_it_was() {
         let (_directory, path, journal) = with(&[600, 600]);
         drop(journal);
@@ -449,15 +439,5 @@ mod tests {
             assert!(find(&torn, written(2)).unwrap().is_empty(), "{cut}");
         }
         assert_eq!(find(&after, written(2)).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_file_that_was_being_made_is_made_whole() {
-        let (_directory, path, journal) = with(&[600]);
-        drop(journal);
-        let whole = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &whole[..2_000]).unwrap();
-        assert_eq!(numbers(&path, NEW), [1]);
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), LENGTH as u64);
     }
 }

@@ -12,6 +12,7 @@ mod couriers;
 mod disk;
 mod inbox;
 mod journal;
+mod journal_file;
 mod keeper;
 mod load;
 #[cfg(feature = "measure")]
@@ -74,7 +75,7 @@ pub enum OpenError {
     },
     /// What was written last does not make sense.
     #[error(
-        "{file} is damaged and was left as it is: {cause}. Restore it and {BOOK} from a backup, or move it away to start without the moment before the crash; whoever joined then has their place by their token"
+        "{file} is damaged and was left as it is: {cause}. Restore it together with {BOOK} from a backup, or move it away. Moving it away loses about the last second before the server stopped, unless the stop was clean: visitors who left then may be back in line, and places given then may be given again"
     )]
     DamagedJournal {
         /// The file.
@@ -430,7 +431,7 @@ fn cannot_open(error: DiskError, directory: &Path) -> OpenError {
             unusable(directory, cause)
         }
         DiskError::Book(error @ BookError::Damaged(_)) => damaged(&error, directory),
-        DiskError::Journal(error @ JournalError::Damaged { .. }) => OpenError::DamagedJournal {
+        DiskError::Journal(error) => OpenError::DamagedJournal {
             file: directory.join(JOURNAL).display().to_string(),
             cause: error.to_string(),
         },

@@ -2,8 +2,9 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use ropeline_core::{ImportRow, Imported, Room, Saved, Timestamp, Was};
+use ropeline_core::{ImportRow, Imported, Room, RoomId, Saved, Timestamp, Was};
 use ropeline_store::{OpenError, Operation, Store};
+use ropeline_testing::ManualClock;
 use tempfile::TempDir;
 
 use crate::given::{Given, copy_of, directory, holder, open, open_again, policy, visitor};
@@ -104,9 +105,65 @@ async fn a_journal_that_lacks_a_record_in_between_stops_the_start_and_may_be_mov
     assert!(store.rooms().is_empty(), "the book knew of nothing yet");
 }
 
-#[tokio::test]
-async fn what_is_too_large_for_the_journal_is_in_the_book_before_it_is_acknowledged() {
+/// A database that has records, and a journal with more of them, as a crash leaves both.
+async fn crashed_after_a_busy_evening() -> (Arc<ManualClock>, Vec<u8>, Vec<u8>) {
     let given = Given::room(policy()).await;
+    given.join("ann").await;
+    let Given {
+        store,
+        clock,
+        directory,
+        room,
+    } = given;
+    drop(store);
+    let database = read(directory.path(), BOOK);
+    let store = Arc::new(open_again(directory.path(), &clock).unwrap());
+    let given = Given {
+        store,
+        clock,
+        directory,
+        room,
+    };
+    a_busy_evening(&given).await;
+    let journal = read(given.directory.path(), JOURNAL);
+    (Arc::clone(&given.clock), database, journal)
+}
+
+#[tokio::test]
+async fn a_journal_that_was_cut_short_stops_the_start() {
+    let (clock, database, journal) = crashed_after_a_busy_evening().await;
+    let end = 1 + journal.iter().rposition(|byte| *byte != 0).unwrap();
+    let inside_earlier_records = [1, 511, 512, 4_096, end / 2];
+    let inside_the_last_record = [end - 1, end - 100];
+    let behind_every_record = [end.next_multiple_of(512), journal.len() - 1];
+    let lengths = [0]
+        .into_iter()
+        .chain(inside_earlier_records)
+        .chain(inside_the_last_record)
+        .chain(behind_every_record);
+    for length in lengths {
+        let crashed = with_files(&database, Some(&journal[..length]));
+        for start in ["first", "second"] {
+            let Err(error) = open_again(crashed.path(), &clock) else {
+                panic!("cut to {length} bytes: the {start} start did not notice");
+            };
+            assert!(matches!(error, OpenError::DamagedJournal { .. }), "{error}");
+            let message = error.to_string();
+            for words in [JOURNAL, "4194304", "backup", "move it away", "loses"] {
+                assert!(message.contains(words), "{words}: {message}");
+            }
+            let left = read(crashed.path(), JOURNAL);
+            assert!(left == journal[..length], "it was left as it is");
+        }
+        std::fs::remove_file(crashed.path().join(JOURNAL)).unwrap();
+        let store = open_again(crashed.path(), &clock).unwrap();
+        let issued = store.view(&RoomId::main()).unwrap().view.header.issued;
+        assert_eq!(issued.0, 1, "without the journal, what the database has");
+    }
+}
+
+/// Imports more at once than the journal takes.
+async fn import_many(given: &Given) {
     let row = |n: usize| ImportRow {
         visitor: visitor(&format!("{n:0>128}")),
         was: Was::Waiting,
@@ -119,6 +176,12 @@ async fn what_is_too_large_for_the_journal_is_in_the_book_before_it_is_acknowled
             .iter()
             .all(|one| matches!(one, Imported::Placed(_)))
     );
+}
+
+#[tokio::test]
+async fn what_is_too_large_for_the_journal_is_in_the_book_before_it_is_acknowledged() {
+    let given = Given::room(policy()).await;
+    import_many(&given).await;
     given.join("ann").await;
     let crashed = given.crash_of();
     assert_eq!(crashed.view().header.issued.0, 10_001);
