@@ -5,6 +5,7 @@ mod config;
 mod counter;
 mod crash;
 mod crowd;
+mod damaged_files;
 mod deploy;
 mod disk_full;
 mod failover;

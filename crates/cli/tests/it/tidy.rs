@@ -36,6 +36,17 @@ fn every_code_is_explained_in_the_api_document() {
     }
 }
 
+/// A start with a damaged database depends on it, and the tests run with another profile.
+#[test]
+fn a_release_unwinds_when_it_panics() {
+    let manifest = text("Cargo.toml");
+    let release = manifest
+        .split("\n[")
+        .find_map(|section| section.strip_prefix("profile.release]"));
+    let release = release.expect("a section for releases");
+    assert!(release.contains("\npanic = \"unwind\"\n"), "{release}");
+}
+
 #[test]
 fn every_test_that_holds_a_promise_exists() {
     let tests = test_names(&root().join("crates"));

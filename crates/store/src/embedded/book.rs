@@ -15,6 +15,7 @@ use thiserror::Error;
 use super::{
     load::{self, Loaded},
     merged::{Merged, Places},
+    panics::caught,
     rows::RoomNumber,
 };
 
@@ -68,20 +69,21 @@ pub(super) struct Book {
 impl Book {
     /// Opens or makes the file, and checks all of it.
     pub(super) fn open(path: &Path) -> Result<Self, BookError> {
-        let mut book = Self::reopen(path)?;
-        // After a clean stop redb trusts the file; a bit that flipped since would go unnoticed.
-        if !book.database.check_integrity().map_err(broken)? {
-            return Err(BookError::damaged("its checksums do not match"));
-        }
-        Ok(book)
+        caught(|| {
+            let mut book = Self::reopen(path)?;
+            // After a clean stop redb trusts the file; a bit that flipped since would go unnoticed.
+            if !book.database.check_integrity().map_err(broken)? {
+                return Err(BookError::damaged("its checksums do not match"));
+            }
+            Ok(book)
+        })
     }
 
     /// Opens the file once more, after an error of this process's own.
     pub(super) fn reopen(path: &Path) -> Result<Self, BookError> {
-        let database = Database::builder()
-            .set_cache_size(CACHE_BYTES)
-            .create(path)
-            .map_err(broken)?;
+        let mut builder = Database::builder();
+        let builder = builder.set_cache_size(CACHE_BYTES);
+        let database = caught(|| builder.create(path).map_err(broken))?;
         Ok(Self {
             path: path.to_owned(),
             database,
@@ -91,7 +93,7 @@ impl Book {
 
     /// The journal that belongs to this book. A book that has none is given one.
     pub(super) fn mark(&self) -> Result<Mark, BookError> {
-        if let Some(mark) = read_mark(&self.database).map_err(broken)? {
+        if let Some(mark) = caught(|| read_mark(&self.database).map_err(broken))? {
             return Ok(mark);
         }
         let mut seed = [0; 8];
@@ -109,7 +111,7 @@ impl Book {
         Ok(mark)
     }
 
-    /// Writes what the journal has up to a record, and returns once it is on the disk.
+    /// Writes batches up to a number, and returns once they are on the disk.
     pub(super) fn write(&self, merged: &Merged<'_>, up_to: u64) -> Result<(), BookError> {
         self.transact(|transaction| {
             write_rows(transaction, merged)?;
@@ -157,14 +159,25 @@ impl Book {
         newer: &Merged<'_>,
         bounds: Bounds,
     ) -> Result<Vec<Loaded>, BookError> {
-        let transaction = self.database.begin_read().map_err(broken)?;
-        load::rooms(&transaction, newer, bounds)
+        caught(|| {
+            let transaction = self.database.begin_read().map_err(broken)?;
+            load::rooms(&transaction, newer, bounds)
+        })
     }
 }
 
 /// What redb says, in our words.
 pub(super) fn broken<E: Into<redb::Error>>(error: E) -> BookError {
     match error.into() {
+        // The file was read, and is not what it was.
+        redb::Error::Io(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+            ) =>
+        {
+            BookError::damaged(error)
+        }
         redb::Error::Io(error) => BookError::Io(error),
         redb::Error::PreviousIo => BookError::Io(io::Error::other("an earlier write failed")),
         error => BookError::damaged(error),
@@ -225,8 +238,8 @@ mod tests {
     use super::{super::rows::Batch, *};
 
     fn write(book: &Book, batch: &Batch) {
-        book.write(&Merged::of([batch.bytes()]).unwrap(), 1)
-            .unwrap();
+        let merged = Merged::of([batch.bytes()]).unwrap();
+        book.write(&merged, 1).unwrap();
     }
 
     #[test]

@@ -58,7 +58,13 @@ pub(super) struct Files {
 impl Files {
     /// Opens or makes the files, and checks all of them.
     pub(super) fn open(directory: &Path) -> Result<Self, DiskError> {
-        Self::with(Book::open(&directory.join(BOOK))?, directory)
+        let path = directory.join(BOOK);
+        // redb would take an empty file for a new one. A new one has no journal yet.
+        let is_empty = std::fs::metadata(&path).is_ok_and(|file| file.len() == 0);
+        if is_empty && directory.join(JOURNAL).exists() {
+            return Err(BookError::damaged("it is empty").into());
+        }
+        Self::with(Book::open(&path)?, directory)
     }
 
     fn with(book: Book, directory: &Path) -> Result<Self, DiskError> {

@@ -18,6 +18,7 @@ mod load;
 #[cfg(feature = "measure")]
 mod measure;
 mod merged;
+mod panics;
 mod rooms;
 mod rows;
 mod writer;
@@ -85,7 +86,7 @@ pub enum OpenError {
     },
     /// The file is there but does not make sense.
     #[error(
-        "{file} is damaged and was left as it is: {cause}. Restore it from a backup, or move it away to start empty"
+        "{file} is damaged and was not repaired: {cause}. Restore it from a backup, or move it away to start empty"
     )]
     Damaged {
         /// The file.

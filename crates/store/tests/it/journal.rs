@@ -26,7 +26,7 @@ fn with_files(book: &[u8], journal: Option<&[u8]>) -> TempDir {
 }
 
 /// A room in a form that can be compared.
-fn written(room: &Room) -> String {
+pub(crate) fn written(room: &Room) -> String {
     let Saved {
         mut header,
         mut places,
@@ -50,7 +50,7 @@ fn written(room: &Room) -> String {
 }
 
 /// Joins, departures, admissions and a reset.
-async fn a_busy_evening(given: &Given) {
+pub(crate) async fn a_busy_evening(given: &Given) {
     for n in 1..=60 {
         given.join(&format!("user-{n}")).await;
     }

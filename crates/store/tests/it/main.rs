@@ -6,6 +6,7 @@
 mod backing;
 mod carry;
 mod conformance;
+mod damaged_database;
 mod durability;
 mod given;
 mod journal;
