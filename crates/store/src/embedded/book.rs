@@ -56,6 +56,15 @@ pub(super) struct Mark {
     pub(super) written: u64,
 }
 
+/// How a transaction is committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Commit {
+    /// For what the journal has, too. If it is found damaged after a crash, redb goes back to the transaction before it.
+    OnePhase,
+    /// For what is nowhere else. redb never goes back to the transaction before it, which would lose it silently.
+    TwoPhase,
+}
+
 /// The open file.
 #[derive(Debug)]
 pub(super) struct Book {
@@ -102,7 +111,7 @@ impl Book {
             seed: u64::from_be_bytes(seed),
             written: 0,
         };
-        self.transact(|transaction| {
+        self.transact(Commit::TwoPhase, |transaction| {
             let mut table = transaction.open_table(JOURNAL)?;
             table.insert(SEED, mark.seed)?;
             table.insert(WRITTEN, mark.written)?;
@@ -112,8 +121,13 @@ impl Book {
     }
 
     /// Writes batches up to a number, and returns once they are on the disk.
-    pub(super) fn write(&self, merged: &Merged<'_>, up_to: u64) -> Result<(), BookError> {
-        self.transact(|transaction| {
+    pub(super) fn write(
+        &self,
+        merged: &Merged<'_>,
+        up_to: u64,
+        commit: Commit,
+    ) -> Result<(), BookError> {
+        self.transact(commit, |transaction| {
             write_rows(transaction, merged)?;
             for (number, places) in &merged.places {
                 write_places(transaction, *number, places)?;
@@ -125,11 +139,13 @@ impl Book {
 
     fn transact(
         &self,
+        commit: Commit,
         change: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<(), BookError> {
         let attempt = || {
             let mut transaction = self.database.begin_write()?;
             transaction.set_durability(Durability::Immediate)?;
+            transaction.set_two_phase_commit(commit == Commit::TwoPhase);
             change(&transaction)?;
             transaction.commit()?;
             Ok(())
@@ -239,7 +255,7 @@ mod tests {
 
     fn write(book: &Book, batch: &Batch) {
         let merged = Merged::of([batch.bytes()]).unwrap();
-        book.write(&merged, 1).unwrap();
+        book.write(&merged, 1, Commit::OnePhase).unwrap();
     }
 
     #[test]
@@ -276,7 +292,7 @@ mod tests {
         let book = Book::open(&path).unwrap();
         let mark = book.mark().unwrap();
         assert_eq!(mark.written, 0);
-        book.write(&Merged::default(), 7).unwrap();
+        book.write(&Merged::default(), 7, Commit::OnePhase).unwrap();
         drop(book);
         let written = Mark { written: 7, ..mark };
         assert_eq!(Book::open(&path).unwrap().mark().unwrap(), written);

@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::{
-    book::{Book, BookError},
-    journal::Record,
+    book::{Book, BookError, Commit},
+    journal::{BATCH_MAX, Record},
     merged::Merged,
     rooms::Rooms,
 };
@@ -168,7 +168,13 @@ fn keep(mut book: Book, shared: &Shared, rooms: &Rooms) {
 
 fn write(book: &mut Book, records: &[Record], last: u64, rooms: &Rooms) -> Result<(), BookError> {
     let merged = Merged::of(records.iter().map(|record| record.batch.as_slice()))?;
-    book.write(&merged, last)?;
+    let in_journal = |record: &Record| record.batch.len() <= BATCH_MAX;
+    let commit = if records.iter().all(in_journal) {
+        Commit::OnePhase
+    } else {
+        Commit::TwoPhase
+    };
+    book.write(&merged, last, commit)?;
     book.compact_if_nearly_empty(rooms.live_places())
 }
 

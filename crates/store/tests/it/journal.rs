@@ -178,6 +178,30 @@ async fn import_many(given: &Given) {
     );
 }
 
+/// redb goes back to the transaction before when the last one is damaged. The journal makes up for that only where it
+/// has the records.
+#[tokio::test]
+async fn a_flipped_bit_in_what_was_too_large_for_the_journal_stops_the_start() {
+    let given = Given::room(policy()).await;
+    import_many(&given).await;
+    let crashed = copy_of(&given.directory);
+    let mut database = read(crashed.path(), BOOK);
+    let name = format!("{:0>128}", 9_999);
+    let at = database
+        .windows(name.len())
+        .position(|bytes| bytes == name.as_bytes());
+    database[at.unwrap()] ^= 1;
+    std::fs::write(crashed.path().join(BOOK), &database).unwrap();
+    match open_again(crashed.path(), &given.clock) {
+        Err(OpenError::Damaged { .. }) => {}
+        Err(error) => panic!("{error}"),
+        Ok(store) => {
+            let issued = store.view(&given.room).unwrap().view.header.issued;
+            panic!("of 10,000 who were imported {issued} are left, without a word");
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_too_large_for_the_journal_is_in_the_book_before_it_is_acknowledged() {
     let given = Given::room(policy()).await;
