@@ -209,7 +209,7 @@ impl Side {
         let starts_at = NOW + Duration::from_secs(86_400) * round;
         let date = self
             .office
-            .create_date(self.concert, starts_at, &layout)
+            .create_date(self.concert, starts_at, &layout, NOW)
             .await?;
         let seats = self.office.seats(date, NOW).await?;
         Ok(seats.into_iter().map(|seat| seat.id).collect())

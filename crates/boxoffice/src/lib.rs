@@ -5,7 +5,8 @@
 //! twice, a balance below zero, a booking paid twice) is forbidden by constraints of the database, so
 //! that it holds however many processes sell at once.
 //!
-//! The time is an argument of every method, and amounts are whole [`Points`].
+//! Every method takes the time of the caller's clock. On PostgreSQL the database's own clock counts, so that box offices
+//! on one database need not agree; see [`DatabaseTime`]. Amounts are whole [`Points`].
 
 mod ids;
 mod points;
@@ -31,7 +32,7 @@ pub mod http;
 mod pages;
 
 pub use concerts::{ConcertDate, ConcertDraft, DEMO_SEATS, Seat, SeatDraft, SeatState};
-pub use database::Database;
+pub use database::{Database, DatabaseTime};
 pub use error::{Error, Refusal};
 pub use holds::{Business, Held, PassHeld, Reservation, ReservationState, Swept};
 pub use ids::{ConcertId, DateId, OutboxId, PaymentId, ReservationId, SeatId, UserId};

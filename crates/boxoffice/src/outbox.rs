@@ -61,35 +61,31 @@ impl BoxOffice {
         lease: Duration,
         now: Timestamp,
     ) -> Result<Vec<PassToFinish>, Error> {
-        let take = TakeDue {
-            rows_max,
-            lease,
-            now,
-        };
-        self.database.write(take).await
+        let take = TakeDue { rows_max, lease };
+        self.database.write(take, now).await
     }
 
     /// The room has acknowledged it: it is never due again.
     pub async fn finished(&self, row: OutboxId, now: Timestamp) -> Result<(), Error> {
-        self.database.write(Finished { row, now }).await
+        self.database.write(Finished { row }, now).await
     }
 
-    /// The room could not be told: it is due again at `due_at`.
-    pub async fn retry(&self, row: OutboxId, due_at: Timestamp) -> Result<(), Error> {
-        self.database.write(Retry { row, due_at }).await
+    /// The room could not be told: it is due again after `wait`.
+    pub async fn retry(&self, row: OutboxId, wait: Duration, now: Timestamp) -> Result<(), Error> {
+        self.database.write(Retry { row, wait }, now).await
     }
 }
 
 struct TakeDue {
     rows_max: u32,
     lease: Duration,
-    now: Timestamp,
 }
 
 impl Work for TakeDue {
     type Done = Vec<PassToFinish>;
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<Vec<PassToFinish>, Error> {
+        let now = session.now().await?;
         let lock = session.dialect.for_update_of_untouched();
         let sql = format!(
             "UPDATE outbox SET attempts = attempts + 1, due_at = $2 WHERE id IN \
@@ -98,8 +94,8 @@ impl Work for TakeDue {
              RETURNING id, room, visitor, ordinal, attempts"
         );
         let mut rows: Vec<Row> = query_as(&sql)
-            .bind(millis(self.now))
-            .bind(millis(self.now + self.lease))
+            .bind(millis(now))
+            .bind(millis(now + self.lease))
             .bind(i64::from(self.rows_max))
             .fetch_all(session.connection())
             .await?;
@@ -110,16 +106,18 @@ impl Work for TakeDue {
 
 struct Finished {
     row: OutboxId,
-    now: Timestamp,
 }
 
 impl Work for Finished {
     type Done = ();
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
-        query("UPDATE outbox SET done_at = $2 WHERE id = $1 AND done_at IS NULL")
+        let time = session.time();
+        let now = time.sql("$2");
+        let sql = format!("UPDATE outbox SET done_at = {now} WHERE id = $1 AND done_at IS NULL");
+        query(&sql)
             .bind(self.row.0)
-            .bind(millis(self.now))
+            .bind(time.bound())
             .execute(session.connection())
             .await?;
         Ok(())
@@ -128,16 +126,17 @@ impl Work for Finished {
 
 struct Retry {
     row: OutboxId,
-    due_at: Timestamp,
+    wait: Duration,
 }
 
 impl Work for Retry {
     type Done = ();
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
+        let due_at = session.now().await? + self.wait;
         query("UPDATE outbox SET due_at = $2 WHERE id = $1 AND done_at IS NULL")
             .bind(self.row.0)
-            .bind(millis(self.due_at))
+            .bind(millis(due_at))
             .execute(session.connection())
             .await?;
         Ok(())

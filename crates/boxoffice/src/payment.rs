@@ -59,9 +59,8 @@ impl BoxOffice {
             user,
             reservation,
             request,
-            now,
         };
-        self.database.write(pay).await
+        self.database.write(pay, now).await
     }
 }
 
@@ -69,7 +68,6 @@ struct Pay {
     user: UserId,
     reservation: ReservationId,
     request: Repeatable,
-    now: Timestamp,
 }
 
 impl Work for Pay {
@@ -80,27 +78,31 @@ impl Work for Pay {
         if let Some(payment) = self.request.recall(session).await? {
             return Ok(repeated(payment));
         }
+        let now = session.now().await?;
         let hold = holds::lock_own(session, self.user, self.reservation).await?;
         let paid = match hold.state {
             ReservationState::Cancelled => return Err(Refusal::HoldGivenUp.into()),
             ReservationState::Paid => repeated(self.earlier(session).await?),
             ReservationState::Held | ReservationState::Expired => {
-                self.settle(session, &hold).await?
+                self.settle(session, &hold, now).await?
             }
         };
-        self.request
-            .remember(session, &paid.payment, self.now)
-            .await?;
+        self.request.remember(session, &paid.payment, now).await?;
         Ok(paid)
     }
 }
 
 impl Pay {
-    async fn settle(&self, session: &mut Session<'_>, hold: &Locked) -> Result<Paid, Error> {
-        self.book(session, hold).await?;
-        let payment = self.take_points(session, hold.price).await?;
-        let finish = if holds::count_live(session, self.user, self.now).await? == 0 {
-            outbox::put(session, self.reservation, self.now).await?
+    async fn settle(
+        &self,
+        session: &mut Session<'_>,
+        hold: &Locked,
+        now: Timestamp,
+    ) -> Result<Paid, Error> {
+        self.book(session, hold, now).await?;
+        let payment = self.take_points(session, hold.price, now).await?;
+        let finish = if holds::count_live(session, self.user, now).await? == 0 {
+            outbox::put(session, self.reservation, now).await?
         } else {
             None
         };
@@ -109,8 +111,13 @@ impl Pay {
 
     /// Makes the seat the user's own. If the hold has run out, the unique index on seats that are held
     /// or paid tells whether somebody else was faster.
-    async fn book(&self, session: &mut Session<'_>, hold: &Locked) -> Result<(), Error> {
-        holds::end_expired(session, hold.seat, self.now).await?;
+    async fn book(
+        &self,
+        session: &mut Session<'_>,
+        hold: &Locked,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        holds::end_expired(session, hold.seat, now).await?;
         let booked = holds::set_state(session, self.reservation, ReservationState::Paid).await;
         booked.map_err(|error| match error {
             sqlx::Error::Database(judged) if judged.is_unique_violation() => {
@@ -124,8 +131,9 @@ impl Pay {
         &self,
         session: &mut Session<'_>,
         price: Points,
+        now: Timestamp,
     ) -> Result<Payment, Error> {
-        let debited = debit(session, self.user, price, self.now).await?;
+        let debited = debit(session, self.user, price, now).await?;
         let id = query_scalar(
             "INSERT INTO payments (reservation_id, transfer_id, amount, balance_after, paid_at) \
              VALUES ($1, $2, $3, $4, $5) RETURNING id",
@@ -134,7 +142,7 @@ impl Pay {
         .bind(debited.transfer)
         .bind(price.get())
         .bind(debited.balance.get())
-        .bind(millis(self.now))
+        .bind(millis(now))
         .fetch_one(session.connection())
         .await?;
         Ok(Payment {
@@ -142,7 +150,7 @@ impl Pay {
             reservation: self.reservation,
             amount: price,
             balance: debited.balance,
-            paid_at: self.now,
+            paid_at: now,
         })
     }
 

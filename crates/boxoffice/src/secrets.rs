@@ -15,24 +15,24 @@ impl BoxOffice {
     pub async fn login_secret(&self, now: Timestamp) -> Result<[u8; 32], Error> {
         let mut drawn = [0; 32];
         getrandom::fill(&mut drawn).map_err(|_| Error::Unexpected("lack of random numbers"))?;
-        self.database.write(LoginSecret { drawn, now }).await
+        self.database.write(LoginSecret { drawn }, now).await
     }
 }
 
 struct LoginSecret {
     drawn: [u8; 32],
-    now: Timestamp,
 }
 
 impl Work for LoginSecret {
     type Done = [u8; 32];
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<[u8; 32], Error> {
+        let now = session.now().await?;
         let sql = "INSERT INTO secrets (name, value, created_at) VALUES ('login', $1, $2) \
                    ON CONFLICT DO NOTHING";
         query(sql)
             .bind(self.drawn.as_slice())
-            .bind(millis(self.now))
+            .bind(millis(now))
             .execute(session.connection())
             .await?;
         let kept: Vec<u8> = query_scalar("SELECT value FROM secrets WHERE name = 'login'")

@@ -6,7 +6,6 @@ use sqlx::{query, query_as, query_scalar};
 use crate::{
     BoxOffice, Error, Points, Refusal, UserId,
     database::{Session, Work},
-    time::millis,
 };
 
 /// Who a user is, and what they have.
@@ -31,7 +30,7 @@ impl BoxOffice {
             return Err(Refusal::InvalidName.into());
         }
         let name = name.to_owned();
-        self.database.write(CreateUser { name, now }).await
+        self.database.write(CreateUser { name }, now).await
     }
 
     /// Who a user is, and what they have.
@@ -64,16 +63,18 @@ impl BoxOffice {
 
 struct CreateUser {
     name: String,
-    now: Timestamp,
 }
 
 impl Work for CreateUser {
     type Done = UserId;
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<UserId, Error> {
-        let id = query_scalar("INSERT INTO users (name, created_at) VALUES ($1, $2) RETURNING id")
+        let time = session.time();
+        let now = time.sql("$2");
+        let sql = format!("INSERT INTO users (name, created_at) VALUES ($1, {now}) RETURNING id");
+        let id: i64 = query_scalar(&sql)
             .bind(&*self.name)
-            .bind(millis(self.now))
+            .bind(time.bound())
             .fetch_one(session.connection())
             .await?;
         query("INSERT INTO accounts (kind, user_id, balance) VALUES ('USER', $1, 0)")

@@ -48,7 +48,7 @@ impl BoxOffice {
         now: Timestamp,
     ) -> Result<ConcertId, Error> {
         let title = concert.0.clone();
-        self.database.write(CreateConcert { title, now }).await
+        self.database.write(CreateConcert { title }, now).await
     }
 
     /// Puts up a date with all its seats. A date that the concert has already is answered as it is.
@@ -57,6 +57,7 @@ impl BoxOffice {
         concert: ConcertId,
         starts_at: Timestamp,
         seats: &[SeatDraft],
+        now: Timestamp,
     ) -> Result<DateId, Error> {
         check_layout(seats)?;
         let date = CreateDate {
@@ -64,7 +65,7 @@ impl BoxOffice {
             starts_at,
             seats: seats.into(),
         };
-        self.database.write(date).await
+        self.database.write(date, now).await
     }
 }
 
@@ -82,17 +83,17 @@ fn check_layout(seats: &[SeatDraft]) -> Result<(), Refusal> {
 
 pub(super) struct CreateConcert {
     pub(super) title: Box<str>,
-    pub(super) now: Timestamp,
 }
 
 impl Work for CreateConcert {
     type Done = ConcertId;
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<ConcertId, Error> {
+        let now = session.now().await?;
         let sql = "INSERT INTO concerts (title, created_at) VALUES ($1, $2) RETURNING id";
         let id = query_scalar(sql)
             .bind(&*self.title)
-            .bind(millis(self.now))
+            .bind(millis(now))
             .fetch_one(session.connection())
             .await?;
         Ok(ConcertId(id))

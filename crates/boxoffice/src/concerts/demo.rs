@@ -29,23 +29,22 @@ impl BoxOffice {
     /// Puts up the demo concert, once in the life of a database, whoever starts first. An operator
     /// who took it down does not find it again.
     pub async fn put_up_demo(&self, now: Timestamp) -> Result<(), Error> {
-        self.database.write(PutUpDemo { now }).await
+        self.database.write(PutUpDemo, now).await
     }
 }
 
-struct PutUpDemo {
-    now: Timestamp,
-}
+struct PutUpDemo;
 
 impl Work for PutUpDemo {
     type Done = ();
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
-        if !self.is_first(session).await? {
+        let now = session.now().await?;
+        if !is_first(session, now).await? {
             return Ok(());
         }
-        let (title, now) = (TITLE.into(), self.now);
-        let concert = CreateConcert { title, now }.carry_out(session).await?;
+        let title = TITLE.into();
+        let concert = CreateConcert { title }.carry_out(session).await?;
         let seats: Arc<[SeatDraft]> = (1..=DEMO_SEATS).map(demo_seat).collect();
         for day in 0..DATES {
             let date = CreateDate {
@@ -59,17 +58,15 @@ impl Work for PutUpDemo {
     }
 }
 
-impl PutUpDemo {
-    /// Of several that start at once, the others wait here for the first.
-    async fn is_first(&self, session: &mut Session<'_>) -> Result<bool, Error> {
-        let sql = "INSERT INTO milestones (name, reached_at) VALUES ('demo', $1) \
-                   ON CONFLICT DO NOTHING";
-        let inserted = query(sql)
-            .bind(millis(self.now))
-            .execute(session.connection())
-            .await?;
-        Ok(inserted.rows_affected() == 1)
-    }
+/// Of several that start at once, the others wait here for the first.
+async fn is_first(session: &mut Session<'_>, now: Timestamp) -> Result<bool, Error> {
+    let sql = "INSERT INTO milestones (name, reached_at) VALUES ('demo', $1) \
+               ON CONFLICT DO NOTHING";
+    let inserted = query(sql)
+        .bind(millis(now))
+        .execute(session.connection())
+        .await?;
+    Ok(inserted.rows_affected() == 1)
 }
 
 fn demo_seat(number: u32) -> SeatDraft {

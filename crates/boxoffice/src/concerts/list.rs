@@ -3,10 +3,7 @@
 use ropeline_core::Timestamp;
 use sqlx::{query_as, query_scalar};
 
-use crate::{
-    BoxOffice, ConcertId, DateId, Error, Points, Refusal, SeatId,
-    time::{millis, moment},
-};
+use crate::{BoxOffice, ConcertId, DateId, Error, Points, Refusal, SeatId, time::moment};
 
 /// More dates than this are not on sale at once.
 const DATES_MAX: i64 = 1_000;
@@ -22,6 +19,8 @@ pub struct ConcertDate {
     pub title: String,
     /// When it begins.
     pub starts_at: Timestamp,
+    /// Whether it has begun.
+    pub has_begun: bool,
     /// How many seats can be reserved now.
     pub seats_left: i64,
     /// How many seats are held now, and may be free again.
@@ -57,37 +56,43 @@ pub enum SeatState {
 impl BoxOffice {
     /// All dates, the earliest first.
     pub async fn dates(&self, now: Timestamp) -> Result<Vec<ConcertDate>, Error> {
-        let rows: Vec<DateRow> = query_as(
-            "SELECT d.id, d.concert_id, c.title, d.starts_at, \
+        let time = self.database.now(now);
+        let now = time.sql("$1");
+        let sql = format!(
+            "SELECT d.id, d.concert_id, c.title, d.starts_at, {now}, \
              COUNT(CASE WHEN r.id IS NULL THEN s.id END), \
              COUNT(CASE WHEN r.state = 'HELD' THEN 1 END), \
              MIN(CASE WHEN r.id IS NULL THEN s.price END) \
              FROM concert_dates d JOIN concerts c ON c.id = d.concert_id \
              LEFT JOIN seats s ON s.date_id = d.id \
              LEFT JOIN reservations r ON r.seat_id = s.id AND \
-               (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $1) \
+               (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > {now}) \
              GROUP BY d.id, d.concert_id, c.title, d.starts_at \
              ORDER BY d.starts_at, d.id LIMIT $2",
-        )
-        .bind(millis(now))
-        .bind(DATES_MAX)
-        .fetch_all(self.database.reader())
-        .await?;
+        );
+        let rows: Vec<DateRow> = query_as(&sql)
+            .bind(time.bound())
+            .bind(DATES_MAX)
+            .fetch_all(self.database.reader())
+            .await?;
         Ok(rows.into_iter().map(concert_date).collect())
     }
 
     /// All seats of a date, by number.
     pub async fn seats(&self, date: DateId, now: Timestamp) -> Result<Vec<Seat>, Error> {
-        let rows: Vec<(i64, i64, i64, String)> = query_as(
+        let time = self.database.now(now);
+        let sql = format!(
             "SELECT s.id, s.number, s.price, COALESCE(r.state, 'FREE') FROM seats s \
              LEFT JOIN reservations r ON r.seat_id = s.id AND \
-               (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $2) \
+               (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > {}) \
              WHERE s.date_id = $1 ORDER BY s.number",
-        )
-        .bind(date.0)
-        .bind(millis(now))
-        .fetch_all(self.database.reader())
-        .await?;
+            time.sql("$2")
+        );
+        let rows: Vec<(i64, i64, i64, String)> = query_as(&sql)
+            .bind(date.0)
+            .bind(time.bound())
+            .fetch_all(self.database.reader())
+            .await?;
         if rows.is_empty() {
             self.find_date(date).await?;
         }
@@ -96,17 +101,20 @@ impl BoxOffice {
 
     /// How many seats of dates still to come are not paid for; none if no date is to come.
     pub async fn stock(&self, now: Timestamp) -> Result<Option<u64>, Error> {
-        let (seats, paid): (i64, i64) = query_as(
+        let time = self.database.now(now);
+        let now = time.sql("$1");
+        let sql = format!(
             "SELECT \
              (SELECT COUNT(*) FROM concert_dates d JOIN seats s ON s.date_id = d.id \
-               WHERE d.starts_at > $1), \
+               WHERE d.starts_at > {now}), \
              (SELECT COUNT(*) FROM reservations r JOIN seats s ON s.id = r.seat_id \
                JOIN concert_dates d ON d.id = s.date_id \
-               WHERE r.state = 'PAID' AND d.starts_at > $1)",
-        )
-        .bind(millis(now))
-        .fetch_one(self.database.reader())
-        .await?;
+               WHERE r.state = 'PAID' AND d.starts_at > {now})",
+        );
+        let (seats, paid): (i64, i64) = query_as(&sql)
+            .bind(time.bound())
+            .fetch_one(self.database.reader())
+            .await?;
         Ok((seats > 0).then(|| u64::try_from(seats - paid).unwrap_or_default()))
     }
 
@@ -119,16 +127,17 @@ impl BoxOffice {
     }
 }
 
-/// Date, concert, title, beginning, seats left, seats held, lowest price.
-type DateRow = (i64, i64, String, i64, i64, i64, Option<i64>);
+/// Date, concert, title, beginning, current time, seats left, seats held, lowest price.
+type DateRow = (i64, i64, String, i64, i64, i64, i64, Option<i64>);
 
 fn concert_date(row: DateRow) -> ConcertDate {
-    let (id, concert, title, starts_at, seats_left, seats_held, price_from) = row;
+    let (id, concert, title, starts_at, now, seats_left, seats_held, price_from) = row;
     ConcertDate {
         id: DateId(id),
         concert: ConcertId(concert),
         title,
         starts_at: moment(starts_at),
+        has_begun: starts_at <= now,
         seats_left,
         seats_held,
         price_from: price_from.map(Points::stored),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::AnyPool;
 
-use super::{Dialect, Session, Work};
+use super::{Dialect, Now, Session, Work};
 use crate::Error;
 
 /// After so many a conflict is no chance meeting.
@@ -13,15 +13,11 @@ pub(super) const ATTEMPTS_MAX: u32 = 5;
 const PAUSE_MS: u32 = 10;
 
 /// Carries out `work` in a transaction; again if the database asks for it.
-pub(super) async fn write<W: Work>(
-    pool: &AnyPool,
-    dialect: Dialect,
-    work: &W,
-) -> Result<W::Done, Error> {
+pub(super) async fn write<W: Work>(pool: &AnyPool, time: Now, work: &W) -> Result<W::Done, Error> {
     let mut attempt = 1;
     loop {
-        let outcome = try_once(pool, dialect, work).await;
-        if attempt == ATTEMPTS_MAX || !asks_to_repeat(dialect, &outcome) {
+        let outcome = try_once(pool, time, work).await;
+        if attempt == ATTEMPTS_MAX || !asks_to_repeat(time.dialect, &outcome) {
             return outcome;
         }
         tokio::time::sleep(pause(attempt)).await;
@@ -29,9 +25,9 @@ pub(super) async fn write<W: Work>(
     }
 }
 
-async fn try_once<W: Work>(pool: &AnyPool, dialect: Dialect, work: &W) -> Result<W::Done, Error> {
-    let mut transaction = pool.begin_with(dialect.begin()).await?;
-    let mut session = Session::on(&mut transaction, dialect);
+async fn try_once<W: Work>(pool: &AnyPool, time: Now, work: &W) -> Result<W::Done, Error> {
+    let mut transaction = pool.begin_with(time.dialect.begin()).await?;
+    let mut session = Session::on(&mut transaction, time);
     match work.carry_out(&mut session).await {
         Ok(done) => {
             transaction.commit().await?;

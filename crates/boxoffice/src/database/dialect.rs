@@ -97,6 +97,18 @@ impl Dialect {
         }
     }
 
+    /// The current time in milliseconds: `parameter` if it is given, and otherwise the server's own clock. It is read
+    /// once and when it is needed, which in a SELECT around one FOR UPDATE is after the lock was granted.
+    pub(crate) fn now(self, parameter: &str) -> String {
+        match self {
+            Self::Sqlite => parameter.to_owned(),
+            Self::Postgres => format!(
+                "COALESCE({parameter}, \
+                 (SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)))"
+            ),
+        }
+    }
+
     /// Ends a SELECT whose rows nobody else may change until the transaction ends. On SQLite nobody
     /// can anyway.
     pub(crate) fn for_update(self) -> &'static str {

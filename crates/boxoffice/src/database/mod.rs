@@ -5,11 +5,13 @@ mod away;
 mod checkpoint;
 mod dialect;
 mod migrations;
+mod now;
 mod session;
 mod together;
 
 use std::{fmt, time::Duration};
 
+use ropeline_core::Timestamp;
 use sqlx::{
     Any, AnyConnection, AnyPool, Connection, Executor, TransactionManager,
     any::{AnyPoolOptions, install_default_drivers},
@@ -19,6 +21,8 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use away::is_away;
 pub(crate) use dialect::Dialect;
+pub use now::DatabaseTime;
+pub(crate) use now::Now;
 pub(crate) use session::{Session, Work};
 
 use self::together::{Line, Writer, line};
@@ -36,6 +40,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct Database {
     dialect: Dialect,
+    time: DatabaseTime,
     /// One connection on SQLite, which allows one writer; on PostgreSQL the same pool as `reader`.
     writer: AnyPool,
     reader: AnyPool,
@@ -55,6 +60,11 @@ impl Database {
     /// Opens `sqlite:<file>`, made if it does not exist, or `postgres://…`, and brings its tables up
     /// to date.
     pub async fn open(url: &str) -> Result<Self, Error> {
+        Self::open_with(url, DatabaseTime::Own).await
+    }
+
+    /// As [`Database::open`], with the time from elsewhere.
+    pub async fn open_with(url: &str, time: DatabaseTime) -> Result<Self, Error> {
         install_default_drivers();
         let dialect = Dialect::of(url).ok_or_else(|| Error::Address(hide_password(url)))?;
         let url = dialect.address(url);
@@ -85,18 +95,25 @@ impl Database {
         };
         Ok(Self {
             dialect,
+            time,
             writer,
             reader,
             writing,
         })
     }
 
-    /// Carries out `work` in a transaction, and answers when it is committed.
-    pub(crate) async fn write<W: Work>(&self, work: W) -> Result<W::Done, Error> {
+    /// Carries out `work` in a transaction, and answers when it is committed. `clock` is what the caller's clock shows.
+    pub(crate) async fn write<W: Work>(&self, work: W, clock: Timestamp) -> Result<W::Done, Error> {
+        let time = self.now(clock);
         match &self.writing {
-            Writing::Alone => alone::write(&self.writer, self.dialect, &work).await,
-            Writing::Together(line) => line.write(work).await,
+            Writing::Alone => alone::write(&self.writer, time, &work).await,
+            Writing::Together(line) => line.write(work, time).await,
         }
+    }
+
+    /// The time, for a statement that only reads. `clock` is what the caller's clock shows.
+    pub(crate) fn now(&self, clock: Timestamp) -> Now {
+        Now::new(self.dialect, self.time, clock)
     }
 
     /// Closes all connections, after what is under way.

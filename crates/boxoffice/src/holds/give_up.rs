@@ -16,19 +16,14 @@ impl BoxOffice {
         reservation: ReservationId,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let give_up = GiveUp {
-            user,
-            reservation,
-            now,
-        };
-        self.database.write(give_up).await
+        let give_up = GiveUp { user, reservation };
+        self.database.write(give_up, now).await
     }
 }
 
 struct GiveUp {
     user: UserId,
     reservation: ReservationId,
-    now: Timestamp,
 }
 
 impl Work for GiveUp {
@@ -36,12 +31,13 @@ impl Work for GiveUp {
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<(), Error> {
         session.lock_user(self.user).await?;
+        let now = session.now().await?;
         let hold = lock_own(session, self.user, self.reservation).await?;
         let next = match hold.state {
             ReservationState::Paid => return Err(Refusal::AlreadyPaid.into()),
             ReservationState::Cancelled | ReservationState::Expired => return Ok(()),
             // It ended by itself, and may yet be paid for if nobody takes the seat.
-            ReservationState::Held if hold.hold_until <= self.now => ReservationState::Expired,
+            ReservationState::Held if hold.hold_until <= now => ReservationState::Expired,
             ReservationState::Held => ReservationState::Cancelled,
         };
         set_state(session, self.reservation, next).await?;

@@ -1,12 +1,11 @@
 //! Looking at one's own reservations.
 
+use std::time::Duration;
+
 use ropeline_core::Timestamp;
 use sqlx::query_as;
 
-use crate::{
-    BoxOffice, DateId, Error, Points, ReservationId, SeatId, UserId,
-    time::{millis, moment},
-};
+use crate::{BoxOffice, DateId, Error, Points, ReservationId, SeatId, UserId, time::moment};
 
 /// The newest of a user's reservations that are listed.
 const LISTED_MAX: i64 = 500;
@@ -28,6 +27,8 @@ pub struct Reservation {
     pub state: ReservationState,
     /// When the hold ends or ended, unless paid by then.
     pub hold_until: Timestamp,
+    /// How long the seat is held yet; zero once it is not.
+    pub hold_left: Duration,
 }
 
 /// What has become of a reservation.
@@ -68,33 +69,45 @@ impl BoxOffice {
         user: UserId,
         now: Timestamp,
     ) -> Result<Vec<Reservation>, Error> {
-        let rows: Vec<Row> = query_as(
-            "SELECT r.id, s.id, s.date_id, s.number, r.price, \
-             CASE WHEN r.state = 'HELD' AND r.hold_until <= $2 THEN 'EXPIRED' ELSE r.state END, \
-             r.hold_until FROM reservations r JOIN seats s ON s.id = r.seat_id \
+        let now = self.database.now(now);
+        let sql = format!(
+            "SELECT r.id, s.id, s.date_id, s.number, r.price, r.state, r.hold_until, {} \
+             FROM reservations r JOIN seats s ON s.id = r.seat_id \
              WHERE r.user_id = $1 ORDER BY r.id DESC LIMIT $3",
-        )
-        .bind(user.0)
-        .bind(millis(now))
-        .bind(LISTED_MAX)
-        .fetch_all(self.database.reader())
-        .await?;
+            now.sql("$2")
+        );
+        let rows: Vec<Row> = query_as(&sql)
+            .bind(user.0)
+            .bind(now.bound())
+            .bind(LISTED_MAX)
+            .fetch_all(self.database.reader())
+            .await?;
         rows.into_iter().map(reservation).collect()
     }
 }
 
-/// Reservation, seat, date, number, price, state, end of the hold.
-type Row = (i64, i64, i64, i64, i64, String, i64);
+/// Reservation, seat, date, number, price, state, end of the hold, current time.
+type Row = (i64, i64, i64, i64, i64, String, i64, i64);
 
 fn reservation(row: Row) -> Result<Reservation, Error> {
-    let (id, seat, date, number, price, state, hold_until) = row;
+    let (id, seat, date, number, price, state, hold_until, now) = row;
+    let state = match ReservationState::parse(&state)? {
+        ReservationState::Held if hold_until <= now => ReservationState::Expired,
+        state => state,
+    };
+    let (hold_until, now) = (moment(hold_until), moment(now));
+    let hold_left = match state {
+        ReservationState::Held => now.until(hold_until),
+        _ => Duration::ZERO,
+    };
     Ok(Reservation {
         id: ReservationId(id),
         seat: SeatId(seat),
         date: DateId(date),
         number,
         price: Points::stored(price),
-        state: ReservationState::parse(&state)?,
-        hold_until: moment(hold_until),
+        state,
+        hold_until,
+        hold_left,
     })
 }

@@ -49,9 +49,8 @@ impl BoxOffice {
             seat,
             pass: pass.cloned(),
             rules: self.rules,
-            now,
         };
-        self.database.write(reserve).await
+        self.database.write(reserve, now).await
     }
 }
 
@@ -60,7 +59,6 @@ struct Reserve {
     seat: SeatId,
     pass: Option<PassHeld>,
     rules: Rules,
-    now: Timestamp,
 }
 
 /// Every statement is a way to the database and back, and on SQLite everybody else waits meanwhile: so there are two
@@ -70,18 +68,20 @@ impl Work for Reserve {
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<Held, Error> {
         session.lock_user_among_writers(self.user).await?;
-        let live = self.hand_over(session).await?;
+        let now = session.now().await?;
+        let live = self.hand_over(session, now).await?;
         let own = live.iter().find(|hold| hold.seat == self.seat);
         let reservation = match own {
-            Some(own) => self.own(session, own).await?,
+            Some(own) => self.own(session, own, now).await?,
             None if live.len() >= self.rules.holds_max as usize => {
                 return Err(Refusal::HoldLimit.into());
             }
-            None => self.take(session).await?,
+            None => self.take(session, now).await?,
         };
         let ends = live.iter().map(|hold| hold.until);
         let until = ends.chain([reservation.hold_until]).max();
-        let business = self.pass.clone().map(|pass| Business { pass, until });
+        let left = until.map(|until| now.until(until));
+        let business = self.pass.clone().map(|pass| Business { pass, left });
         Ok(Held {
             reservation,
             business,
@@ -99,7 +99,11 @@ struct LiveHold {
 
 impl Reserve {
     /// Lets the user's live holds follow the pass that they are inside with now, and gives all of these holds.
-    async fn hand_over(&self, session: &mut Session<'_>) -> Result<Vec<LiveHold>, Error> {
+    async fn hand_over(
+        &self,
+        session: &mut Session<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<LiveHold>, Error> {
         let pass = self.pass.as_ref();
         let rows: Vec<(i64, i64, i64, i64)> = query_as(
             "UPDATE reservations SET pass_room = COALESCE($3, pass_room), \
@@ -108,7 +112,7 @@ impl Reserve {
              RETURNING id, seat_id, price, hold_until",
         )
         .bind(self.user.0)
-        .bind(millis(self.now))
+        .bind(millis(now))
         .bind(pass.map(|pass| pass.room.as_str()))
         .bind(pass.map(|pass| pass.visitor.as_str()))
         .bind(pass.map(|pass| stored(pass.ordinal)))
@@ -124,30 +128,39 @@ impl Reserve {
     }
 
     /// The user's own live hold on the seat, as it is.
-    async fn own(&self, session: &mut Session<'_>, hold: &LiveHold) -> Result<Reservation, Error> {
-        let (date, number) = query_as("SELECT date_id, number FROM seats WHERE id = $1")
+    async fn own(
+        &self,
+        session: &mut Session<'_>,
+        hold: &LiveHold,
+        now: Timestamp,
+    ) -> Result<Reservation, Error> {
+        let place = query_as("SELECT date_id, number FROM seats WHERE id = $1")
             .bind(self.seat.0)
             .fetch_one(session.connection())
             .await?;
-        Ok(self.held(hold.id, date, number, hold.price, hold.until))
+        Ok(self.held(hold.id, place, hold.price, hold.until, now))
     }
 
     /// Takes the seat; from a hold that has run out if need be.
-    async fn take(&self, session: &mut Session<'_>) -> Result<Reservation, Error> {
-        if let Some(held) = self.insert(session).await? {
+    async fn take(&self, session: &mut Session<'_>, now: Timestamp) -> Result<Reservation, Error> {
+        if let Some(held) = self.insert(session, now).await? {
             return Ok(held);
         }
-        if end_expired(session, self.seat, self.now).await? == 0 {
+        if end_expired(session, self.seat, now).await? == 0 {
             return Err(self.why_not(session).await?.into());
         }
-        let held = self.insert(session).await?;
+        let held = self.insert(session, now).await?;
         held.ok_or(Refusal::SeatTaken.into())
     }
 
     /// The unique index on seats that are held or paid decides who gets it. There is no other check,
     /// so there is nothing between a check and its act. None if the seat is not to be had.
-    async fn insert(&self, session: &mut Session<'_>) -> Result<Option<Reservation>, Error> {
-        let (pass, until) = (self.pass.as_ref(), self.now + self.rules.hold_ttl);
+    async fn insert(
+        &self,
+        session: &mut Session<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Reservation>, Error> {
+        let (pass, until) = (self.pass.as_ref(), now + self.rules.hold_ttl);
         let row: Option<(i64, i64, i64, i64)> = query_as(
             "INSERT INTO reservations (seat_id, user_id, state, price, held_at, hold_until, \
              pass_room, pass_visitor, pass_ordinal) \
@@ -159,7 +172,7 @@ impl Reserve {
         )
         .bind(self.seat.0)
         .bind(self.user.0)
-        .bind(millis(self.now))
+        .bind(millis(now))
         .bind(millis(until))
         .bind(pass.map(|pass| pass.room.as_str()))
         .bind(pass.map(|pass| pass.visitor.as_str()))
@@ -169,10 +182,10 @@ impl Reserve {
         Ok(row.map(|(id, price, date, number)| {
             self.held(
                 ReservationId(id),
-                date,
-                number,
+                (date, number),
                 Points::stored(price),
                 until,
+                now,
             )
         }))
     }
@@ -190,10 +203,10 @@ impl Reserve {
     fn held(
         &self,
         id: ReservationId,
-        date: i64,
-        number: i64,
+        (date, number): (i64, i64),
         price: Points,
         hold_until: Timestamp,
+        now: Timestamp,
     ) -> Reservation {
         Reservation {
             id,
@@ -203,6 +216,7 @@ impl Reserve {
             price,
             state: ReservationState::Held,
             hold_until,
+            hold_left: now.until(hold_until),
         }
     }
 }

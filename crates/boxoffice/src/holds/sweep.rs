@@ -36,18 +36,17 @@ impl Swept {
 impl BoxOffice {
     /// Marks holds that have run out, and forgets old idempotency keys. No sale depends on it.
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, Error> {
-        self.database.write(Sweep { now }).await
+        self.database.write(Sweep, now).await
     }
 }
 
-struct Sweep {
-    now: Timestamp,
-}
+struct Sweep;
 
 impl Work for Sweep {
     type Done = Swept;
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<Swept, Error> {
+        let now = session.now().await?;
         let lock = session.dialect.for_update_of_untouched();
         let sql = format!(
             "UPDATE reservations SET state = 'EXPIRED' WHERE id IN \
@@ -55,12 +54,12 @@ impl Work for Sweep {
               ORDER BY hold_until LIMIT $2{lock}) RETURNING user_id"
         );
         let users: Vec<i64> = query_scalar(&sql)
-            .bind(millis(self.now))
+            .bind(millis(now))
             .bind(SWEPT_MAX)
             .fetch_all(session.connection())
             .await?;
         let holds = users.into_iter().map(UserId).collect();
-        let keys = keys::forget(session, self.now - KEYS_KEPT).await?;
+        let keys = keys::forget(session, now - KEYS_KEPT).await?;
         Ok(Swept { holds, keys })
     }
 }

@@ -78,7 +78,7 @@ pub(crate) async fn create_date(
     let seats = layout(&seats)?;
     let date = service
         .office
-        .create_date(concert_id, starts_at.0, &seats)
+        .create_date(concert_id, starts_at.0, &seats, service.now())
         .await?;
     let list = seat_list(&service, date).await?;
     Ok((StatusCode::CREATED, Json(list)))

@@ -79,8 +79,8 @@ impl Service {
         }
     }
 
-    async fn tell(&self, Business { pass, until }: &Business) -> Result<(), Trouble> {
-        let left = until.map_or(Duration::ZERO, |until| self.now().until(until));
+    async fn tell(&self, Business { pass, left }: &Business) -> Result<(), Trouble> {
+        let left = left.unwrap_or_default();
         let kept = self.gatekeeper.keep(&pass.room, &pass.holder(), left).await;
         acknowledged(kept)
     }

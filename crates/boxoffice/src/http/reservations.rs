@@ -28,6 +28,8 @@ pub(crate) struct ReservationView {
     /// When the hold ends or ended, unless paid by then. It is never extended.
     #[schema(value_type = String, format = DateTime)]
     hold_until: Moment,
+    /// How long the seat is held yet, in milliseconds; 0 once it is paid, given up or no longer held.
+    remaining_ms: u64,
 }
 
 /// A user's reservations, the newest first.
@@ -91,6 +93,7 @@ impl From<Reservation> for ReservationView {
             price: reservation.price.get(),
             state: reservation.state.as_str(),
             hold_until: Moment(reservation.hold_until),
+            remaining_ms: u64::try_from(reservation.hold_left.as_millis()).unwrap_or(u64::MAX),
         }
     }
 }

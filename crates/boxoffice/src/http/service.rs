@@ -32,7 +32,7 @@ pub struct Parts {
     pub logins: Logins,
     /// Knows the operators by their key.
     pub operators: Operators,
-    /// Tells the time.
+    /// The clock of this process. Logins end by it, and on SQLite holds too; PostgreSQL has its own.
     pub clock: Arc<dyn Clock>,
     /// How the login travels as a cookie.
     pub cookies: CookieScope,

@@ -33,9 +33,8 @@ impl BoxOffice {
             user,
             amount,
             request,
-            now,
         };
-        self.database.write(charge).await
+        self.database.write(charge, now).await
     }
 }
 
@@ -43,7 +42,6 @@ struct Charge {
     user: UserId,
     amount: Points,
     request: Repeatable,
-    now: Timestamp,
 }
 
 impl Work for Charge {
@@ -54,11 +52,12 @@ impl Work for Charge {
         if let Some(before) = self.request.recall(session).await? {
             return Ok(before);
         }
+        let now = session.now().await?;
         let charged = Charged {
             charged: self.amount,
-            balance: credit(session, self.user, self.amount, self.now).await?,
+            balance: credit(session, self.user, self.amount, now).await?,
         };
-        self.request.remember(session, &charged, self.now).await?;
+        self.request.remember(session, &charged, now).await?;
         Ok(charged)
     }
 }

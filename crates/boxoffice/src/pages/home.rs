@@ -2,7 +2,6 @@
 
 use axum::{extract::State, response::Response};
 use minijinja::{Value, context};
-use ropeline_core::Timestamp;
 use ropeline_web::pages::{Page, Texts};
 
 use super::{
@@ -28,7 +27,7 @@ async fn content(pages: &Pages, page: Page, visitor: Visitor) -> Result<Value, A
     let hold = pages.service.office.rules().hold_ttl.as_secs();
     let texts = page.texts();
     Ok(context! {
-        concerts => concerts(texts, &dates, pages.service.now()),
+        concerts => concerts(texts, &dates),
         account => customer.as_ref().map(Customer::shown),
         tickets => customer.map_or_else(Vec::new, |customer| tickets(texts, &customer, &dates)),
         minutes => length(texts, hold),
@@ -36,8 +35,8 @@ async fn content(pages: &Pages, page: Page, visitor: Visitor) -> Result<Value, A
 }
 
 /// The dates to come, of one concert after the other: first the one that plays first.
-fn concerts(texts: &Texts, dates: &[ConcertDate], now: Timestamp) -> Vec<Value> {
-    let coming: Vec<_> = dates.iter().filter(|date| date.starts_at > now).collect();
+fn concerts(texts: &Texts, dates: &[ConcertDate]) -> Vec<Value> {
+    let coming: Vec<_> = dates.iter().filter(|date| !date.has_begun).collect();
     let mut concerts = Vec::new();
     for date in &coming {
         if !concerts.contains(&date.concert) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_boxoffice::Business;
+use ropeline_boxoffice::{Business, Reservation};
 
 use crate::given::{Given, NOW, PRICE, pass};
 
@@ -32,7 +32,7 @@ async fn business_lasts_until_the_last_hold_ends(given: &Given) {
     let until = async |now| {
         let business = office.business(user, now).await.unwrap().unwrap();
         assert_eq!(Some(&business.pass), pass.as_ref());
-        business.until
+        business.left.map(|left| now + left)
     };
     assert_eq!(until(NOW).await, Some(second.hold_until));
     assert_eq!(office.holders(NOW).await.unwrap(), [user]);
@@ -56,10 +56,11 @@ async fn live_holds_follow_the_newest_pass(given: &Given) {
         .reserve(user, seats[0], Some(&pass(12)), NOW + MINUTE)
         .await
         .unwrap();
-    assert_eq!(same, old);
+    let hold_left = MINUTE * 4;
+    assert_eq!(same, Reservation { hold_left, ..old });
     let expected = Business {
         pass: pass(12),
-        until: Some(old.hold_until),
+        left: Some(MINUTE * 5),
     };
     assert_eq!(office.business(user, NOW).await.unwrap(), Some(expected));
     let paid = office.pay(user, old.id, None, NOW).await.unwrap();

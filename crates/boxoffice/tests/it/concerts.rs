@@ -45,7 +45,7 @@ async fn a_date_tells_what_is_held_and_what_the_cheapest_seat_costs(given: &Give
         .map(|(number, price)| SeatDraft { number, price })
         .collect();
     let concert = given.concert().await;
-    let date = given.office.create_date(concert, NOW, &drafts).await;
+    let date = given.office.create_date(concert, NOW, &drafts, NOW).await;
     let seats = given.office.seats(date.unwrap(), NOW).await.unwrap();
     let told = async |now: Timestamp| {
         let dates = given.office.dates(now).await.unwrap();
@@ -94,12 +94,12 @@ async fn a_date_sent_twice_is_one_date(given: &Given) {
     let seats = [seat(1), seat(2)];
     let first = given
         .office
-        .create_date(concert, NOW, &seats)
+        .create_date(concert, NOW, &seats, NOW)
         .await
         .unwrap();
     let again = given
         .office
-        .create_date(concert, NOW, &seats)
+        .create_date(concert, NOW, &seats, NOW)
         .await
         .unwrap();
     assert_eq!(first, again);
@@ -109,7 +109,7 @@ async fn a_date_sent_twice_is_one_date(given: &Given) {
 async fn a_layout_has_each_number_once(given: &Given) {
     let concert = given.concert().await;
     for bad in [vec![], vec![seat(0)], vec![seat(1), seat(1)]] {
-        let outcome = given.office.create_date(concert, NOW, &bad).await;
+        let outcome = given.office.create_date(concert, NOW, &bad, NOW).await;
         assert_eq!(refusal(outcome), Refusal::InvalidSeats);
     }
     assert_eq!(given.count("concert_dates").await, 0);
@@ -121,7 +121,7 @@ async fn unknown_dates_and_concerts_are_not_found(given: &Given) {
     assert_eq!(refusal(seats), Refusal::DateNotFound);
     let date = given
         .office
-        .create_date(ConcertId(7), NOW, &[seat(1)])
+        .create_date(ConcertId(7), NOW, &[seat(1)], NOW)
         .await;
     assert_eq!(refusal(date), Refusal::ConcertNotFound);
 }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use ropeline_boxoffice::{
-    BoxOffice, ConcertDraft, ConcertId, Database, Error, PassHeld, Points, Refusal, Rules,
-    SeatDraft, SeatId, UserId,
+    BoxOffice, ConcertDraft, ConcertId, Database, DatabaseTime, Error, PassHeld, Points, Refusal,
+    Rules, SeatDraft, SeatId, UserId,
 };
 use ropeline_core::{Ordinal, RoomId, Timestamp, Visitor};
 use ropeline_testing::TestPostgres;
@@ -28,6 +28,7 @@ pub(crate) struct Given {
     pub(crate) office: BoxOffice,
     pub(crate) database: Database,
     pub(crate) url: String,
+    time: DatabaseTime,
     /// The test's own way in, past the box office.
     sql: AnyPool,
     _database: Backing,
@@ -43,32 +44,44 @@ impl Given {
     pub(crate) async fn on_sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("box.db").display());
-        Self::at(url, Backing::File(directory)).await
+        Self::at(url, DatabaseTime::Own, Backing::File(directory)).await
     }
 
+    /// On a PostgreSQL with the time that each call is given.
     pub(crate) async fn on_postgres() -> Self {
+        Self::on_postgres_with(DatabaseTime::Given).await
+    }
+
+    /// On a PostgreSQL with its own time, as in production.
+    pub(crate) async fn on_postgres_time() -> Self {
+        Self::on_postgres_with(DatabaseTime::Own).await
+    }
+
+    async fn on_postgres_with(time: DatabaseTime) -> Self {
         static DATABASES: AtomicU32 = AtomicU32::new(0);
         let server = shared_server();
         let name = format!("box{}", DATABASES.fetch_add(1, Relaxed));
         server.execute("postgres", &format!("CREATE DATABASE {name}"));
-        Self::at(server.url(&name), Backing::Server(server)).await
+        Self::at(server.url(&name), time, Backing::Server(server)).await
     }
 
-    async fn at(url: String, database: Backing) -> Self {
-        let opened = Database::open(&url).await.unwrap();
+    async fn at(url: String, time: DatabaseTime, database: Backing) -> Self {
+        let opened = Database::open_with(&url, time).await.unwrap();
         let sql = AnyPoolOptions::new().max_connections(1).connect(&url);
         Self {
             office: BoxOffice::new(opened.clone(), Rules::default()),
             database: opened,
             sql: sql.await.unwrap(),
             url,
+            time,
             _database: database,
         }
     }
 
     /// The same database, sold from by other rules.
     pub(crate) async fn another_office(&self, rules: Rules) -> BoxOffice {
-        BoxOffice::new(Database::open(&self.url).await.unwrap(), rules)
+        let opened = Database::open_with(&self.url, self.time).await;
+        BoxOffice::new(opened.unwrap(), rules)
     }
 
     pub(crate) async fn user(&self) -> UserId {
@@ -123,7 +136,11 @@ impl Given {
             .map(|number| SeatDraft { number, price })
             .collect();
         let concert = self.concert().await;
-        let date = self.office.create_date(concert, NOW, &seats).await.unwrap();
+        let date = self
+            .office
+            .create_date(concert, NOW, &seats, NOW)
+            .await
+            .unwrap();
         let seats = self.office.seats(date, NOW).await.unwrap();
         seats.into_iter().map(|seat| seat.id).collect()
     }
@@ -141,6 +158,22 @@ impl Given {
     pub(crate) async fn count(&self, table_and_condition: &str) -> i64 {
         let sql = format!("SELECT COUNT(*) FROM {table_and_condition}");
         sqlx::query_scalar(&sql).fetch_one(&self.sql).await.unwrap()
+    }
+
+    /// What the clock of PostgreSQL shows.
+    pub(crate) async fn database_time(&self) -> Timestamp {
+        let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+        let ms: i64 = sqlx::query_scalar(sql).fetch_one(&self.sql).await.unwrap();
+        Timestamp(u64::try_from(ms).unwrap())
+    }
+
+    /// Makes every hold look as if it had been made earlier. Nobody can move the clock of a PostgreSQL.
+    pub(crate) async fn age_holds(&self, by: Duration) {
+        let ms = by.as_millis();
+        let sql = format!(
+            "UPDATE reservations SET held_at = held_at - {ms}, hold_until = hold_until - {ms}"
+        );
+        self.try_sql(&sql).await.unwrap();
     }
 
     /// Waits until there is such a row, but not for ever.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ropeline_boxoffice::{Refusal, ReservationId, ReservationState, Rules, SeatId, Swept, UserId};
+use ropeline_boxoffice::{
+    Refusal, Reservation, ReservationId, ReservationState, Rules, SeatId, Swept, UserId,
+};
 use ropeline_core::Timestamp;
 
 use crate::given::{Given, NOW, PRICE, at_once, done, refusal};
@@ -28,6 +30,7 @@ async fn a_hold_lasts_five_minutes_and_costs_what_the_seat_costs(given: &Given) 
     let (user, seat) = (given.user().await, given.seat().await);
     let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
     assert_eq!(held.hold_until, NOW + MINUTE * 5);
+    assert_eq!(held.hold_left, MINUTE * 5);
     assert_eq!((held.seat, held.number, held.price.get()), (seat, 1, PRICE));
     let own = given.office.reservations(user, NOW).await.unwrap();
     assert_eq!(own, [held]);
@@ -36,14 +39,20 @@ async fn a_hold_lasts_five_minutes_and_costs_what_the_seat_costs(given: &Given) 
         .reservations(user, held.hold_until)
         .await
         .unwrap();
-    assert_eq!(later[0].state, ReservationState::Expired);
+    let expired = Reservation {
+        state: ReservationState::Expired,
+        hold_left: Duration::ZERO,
+        ..held
+    };
+    assert_eq!(later, [expired]);
 }
 
 async fn a_double_click_is_one_hold_and_does_not_extend_it(given: &Given) {
     let (user, seat) = (given.user().await, given.seat().await);
     let first = given.office.reserve(user, seat, None, NOW).await.unwrap();
     let again = given.office.reserve(user, seat, None, NOW + MINUTE).await;
-    assert_eq!(again.unwrap(), first);
+    let hold_left = MINUTE * 4;
+    assert_eq!(again.unwrap(), Reservation { hold_left, ..first });
     assert_eq!(given.count("reservations").await, 1);
 }
 

@@ -85,7 +85,7 @@ async fn what_is_not_acknowledged_is_due_again(given: &Given) {
     // The room could not be told.
     given
         .office
-        .retry(taken[0].id, second + SECOND)
+        .retry(taken[0].id, SECOND, second)
         .await
         .unwrap();
     let taken = given

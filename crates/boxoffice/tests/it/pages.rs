@@ -27,7 +27,10 @@ async fn date(given: &Given) -> (DateId, Vec<SeatId>) {
         .map(|(number, price)| SeatDraft { number, price })
         .collect();
     let concert = given.concert().await;
-    let date = given.office.create_date(concert, NOW + DAY, &seats).await;
+    let date = given
+        .office
+        .create_date(concert, NOW + DAY, &seats, NOW)
+        .await;
     let date = date.unwrap();
     let seats = given.office.seats(date, NOW).await.unwrap();
     (date, seats.iter().map(|seat| seat.id).collect())

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::{
-    ACQUIRE_TIMEOUT, Dialect, Session, Work,
+    ACQUIRE_TIMEOUT, Dialect, Now, Session, Work,
     alone::{ATTEMPTS_MAX, pause},
     is_away,
 };
@@ -46,10 +46,11 @@ pub(super) fn line() -> (Line, Waiting) {
 
 impl Line {
     /// Has `work` carried out in the next group. Of a caller who goes away before the commit, nothing is done.
-    pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Done, Error> {
+    pub(super) async fn write<W: Work>(&self, work: W, time: Now) -> Result<W::Done, Error> {
         let (answer, answered) = oneshot::channel();
         let request = Box::new(Asked {
             work,
+            time,
             answer,
             outcome: None,
         });
@@ -75,7 +76,7 @@ trait Request: Send {
     /// Carries it out and keeps what there is to answer.
     fn carry_out<'a>(
         &'a mut self,
-        session: &'a mut Session<'_>,
+        connection: &'a mut AnyConnection,
     ) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
 
     /// Answers it, with the error if the group was not committed.
@@ -84,6 +85,7 @@ trait Request: Send {
 
 struct Asked<W: Work> {
     work: W,
+    time: Now,
     answer: oneshot::Sender<Result<W::Done, Error>>,
     outcome: Option<Result<W::Done, Error>>,
 }
@@ -91,11 +93,12 @@ struct Asked<W: Work> {
 impl<W: Work> Request for Asked<W> {
     fn carry_out<'a>(
         &'a mut self,
-        session: &'a mut Session<'_>,
+        connection: &'a mut AnyConnection,
     ) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>> {
         Box::pin(async move {
             if !self.answer.is_closed() {
-                self.outcome = unless_it_panics(self.work.carry_out(session)).await;
+                let mut session = Session::on(connection, self.time);
+                self.outcome = unless_it_panics(self.work.carry_out(&mut session)).await;
             }
             match self.outcome {
                 Some(Ok(_)) if !self.answer.is_closed() => Verdict::Stay,
@@ -166,8 +169,7 @@ impl Writer {
         let mut next = 0;
         while let Some(request) = group.get_mut(next) {
             next += 1;
-            let mut session = Session::on(connection, self.dialect);
-            let verdict = request.carry_out(&mut session).await;
+            let verdict = request.carry_out(connection).await;
             if next == group.len() && next < GROUP_MAX {
                 group.extend(self.waiting.0.try_recv());
             }

@@ -101,6 +101,7 @@ async fn ask(database: &Database, name: &'static str, end: End) -> Answer {
     let (answer, answered) = oneshot::channel();
     let request = Box::new(Asked {
         work: Make(name, end),
+        time: database.now(NOW),
         answer,
         outcome: None,
     });

@@ -248,7 +248,7 @@ fn json_like(what: &str, example: Value) -> ResponseBuilder {
 
 fn held() -> Value {
     json!({"reservationId": 1, "seatId": 1, "concertDateId": 1, "number": 1, "price": 150_000,
-        "state": "HELD", "holdUntil": MOMENT})
+        "state": "HELD", "holdUntil": MOMENT, "remainingMs": 300_000})
 }
 
 fn seats() -> Value {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use ropeline_core::Timestamp;
-
 use super::{Duty, Service, Trouble};
 use crate::PassToFinish;
 
@@ -22,25 +20,25 @@ impl Duty for Outbox {
 
     async fn round(&mut self, service: &Service) -> Result<(), Trouble> {
         loop {
-            let now = service.now();
-            let due = service.office.take_due(ROWS_MAX, LEASE, now).await?;
+            let due = service.office.take_due(ROWS_MAX, LEASE, service.now());
+            let due = due.await?;
             if due.is_empty() {
                 return Ok(());
             }
-            deliver(service, &due, now).await?;
+            deliver(service, &due).await?;
         }
     }
 }
 
 /// After the first that cannot be told, the others are not tried: they would wait for the same.
-async fn deliver(service: &Service, due: &[PassToFinish], now: Timestamp) -> Result<(), Trouble> {
+async fn deliver(service: &Service, due: &[PassToFinish]) -> Result<(), Trouble> {
     for (index, pass) in due.iter().enumerate() {
         let Err(trouble) = service.finish(pass).await else {
             continue;
         };
         for later in &due[index..] {
-            let due_at = now + wait(later.attempts);
-            service.office.retry(later.id, due_at).await?;
+            let wait = wait(later.attempts);
+            service.office.retry(later.id, wait, service.now()).await?;
         }
         return Err(trouble);
     }

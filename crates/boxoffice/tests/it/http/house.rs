@@ -65,6 +65,11 @@ impl House {
 
     /// A house with the rooms of a `ropeline.toml`.
     pub(crate) async fn with(given: &Given, config: &str) -> Self {
+        Self::at(given, config, NOW).await
+    }
+
+    /// A house whose own clock shows `now`.
+    pub(crate) async fn at(given: &Given, config: &str, now: Timestamp) -> Self {
         let data = tempfile::tempdir().unwrap();
         std::fs::write(data.path().join("test.toml"), config).unwrap();
         let overrides = Overrides {
@@ -74,7 +79,7 @@ impl House {
             admin_key: Some(ADMIN_KEY.into()),
             ..Overrides::default()
         };
-        let clock = Arc::new(ManualClock::at(NOW));
+        let clock = Arc::new(ManualClock::at(now));
         let settings = Settings::load(&overrides).unwrap();
         let ready = Ready::prepare(settings, Arc::clone(&clock) as _).await;
         let ready = ready.unwrap();

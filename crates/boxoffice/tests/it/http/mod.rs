@@ -5,6 +5,7 @@ pub(crate) mod house;
 pub(crate) mod switch;
 
 mod acceptance;
+mod clocks;
 mod documents;
 mod matrix;
 mod operators;

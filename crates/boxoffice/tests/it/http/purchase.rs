@@ -54,13 +54,14 @@ async fn from_the_line_to_the_receipt(given: &Given) {
     let reservation = held.body["reservationId"].as_i64().unwrap();
     let mut expected = json!({"reservationId": reservation, "seatId": seat.0, "number": 1,
         "concertDateId": date["concertDateId"], "price": PRICE, "state": "HELD",
-        "holdUntil": "2027-01-15T08:05:00.000Z"});
+        "holdUntil": "2027-01-15T08:05:00.000Z", "remainingMs": 300_000});
     assert_eq!(held.body, expected);
     let paid = house.pay(&kim, reservation).await;
     let receipt = json!({"paymentId": paid.body["paymentId"], "reservationId": reservation,
         "amount": PRICE, "balance": 0, "paidAt": "2027-01-15T08:00:00.000Z"});
     assert_eq!((paid.status, paid.body), (StatusCode::OK, receipt));
     expected["state"] = json!("PAID");
+    expected["remainingMs"] = json!(0);
     assert_eq!(reservations(&house, &kim).await, [expected]);
     assert_eq!(house.gate(kims).await, "TOKEN_EXPIRED");
     assert_eq!(
@@ -91,7 +92,9 @@ async fn a_double_click_is_one_hold_and_one_payment(given: &Given) {
     let first = house.reserve(seat, &token).await;
     house.advance(MINUTE).await;
     let again = house.reserve(seat, &token).await;
-    assert_eq!(again.body, first.body, "the hold is not extended");
+    let mut expected = first.body.clone();
+    expected["remainingMs"] = json!(240_000);
+    assert_eq!(again.body, expected, "the hold is not extended");
     let reservation = first.body["reservationId"].as_i64().unwrap();
     let paid = house.pay(&kim, reservation).key("k").await;
     let answers = [
