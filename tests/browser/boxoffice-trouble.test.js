@@ -73,6 +73,24 @@ story("a hold that runs out says so, and is paid for while nobody else has the s
   assert.match(await page.textContent(".receipt"), /50,000 points/);
 });
 
+story("a hold counts down right though the clocks of the box office and the visitor are wrong", WIDE, async ({ server, visitor }) => {
+  for (const wrong of [600_000, -600_000]) {
+    const person = await visitor();
+    await person.context.clock.setSystemTime(Date.now() - wrong);
+    await person.context.route("**/*", async (route) => {
+      const answer = await route.fetch({ maxRedirects: 0 });
+      const headers = { ...answer.headers(), date: new Date(Date.now() + wrong).toUTCString() };
+      await route.fulfill({ response: answer, headers });
+    });
+    const page = await come(person, server, "Kim");
+    await seatsShown(page);
+    await seat(page, wrong > 0 ? 41 : 42).click();
+    await holds(page, 1);
+    assert.match(await page.textContent(".hold-left"), /^(5:00|4:5\d)$/);
+    await page.waitForFunction(() => /^4:5[0-7]$/.test(document.querySelector(".hold-left").textContent));
+  }
+});
+
 story("nobody at the screen stops the asking, until somebody is", WIDE, async ({ server, visitor }) => {
   const person = await visitor();
   const page = await come(person, server, "Kim");

@@ -1,6 +1,5 @@
 // The seats that one holds: how long, for how much, and what can be done about it.
 
-import { forgetTime, serverNow } from "./api.js";
 import { fill } from "./words.js";
 
 const TICK_MS = 500;
@@ -11,19 +10,20 @@ const at = (id) => document.getElementById(id);
 
 // `onPay(hold)`, `onDrop(hold)` for what is pressed; `onOver()` when the time of a hold seems to be over; `say(text)`.
 export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
-  // By reservation: the hold, its element, whether it is over, and what is being done.
+  // By reservation: the hold, when it ends by `performance.now()`, its element, whether it is over, and what is being
+  // done.
   const cards = new Map();
   let asked = 0;
 
   const live = () => [...cards.values()].filter((card) => !card.over).map(({ hold }) => hold);
-  const left = ({ holdUntil }) => Date.parse(holdUntil) - serverNow();
+  const left = ({ endsAt }) => endsAt - performance.now();
 
-  // All reservations as the server lists them. Gives those that were held here and are paid by now.
-  function show(reservations) {
+  // All reservations as the server listed them during `span`. Gives those that were held here and are paid by now.
+  function show(reservations, span) {
     const paid = [];
     for (const hold of reservations) {
       const card = cards.get(hold.reservationId);
-      if (hold.state === "HELD") put(hold);
+      if (hold.state === "HELD") put(hold, span);
       else if (card && hold.state === "PAID") paid.push(hold);
       else if (card && hold.state === "CANCELLED") remove(hold);
       else if (card && hold.state === "EXPIRED" && !card.over) runOut(card);
@@ -32,12 +32,15 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
     return paid;
   }
 
-  function put(hold) {
+  function put(hold, span) {
     const known = cards.get(hold.reservationId);
-    if (known) return;
+    if (known) {
+      known.endsAt = endOf(hold, span, known.endsAt);
+      return;
+    }
     for (const other of cards.values()) if (other.over && other.hold.seatId === hold.seatId) remove(other.hold);
     const element = at("hold").content.firstElementChild.cloneNode(true);
-    const card = { hold, element, over: false, note: "", warned: left(hold) };
+    const card = { hold, endsAt: endOf(hold, span), element, over: false, note: "", warned: hold.remainingMs };
     element.querySelector(".pay").addEventListener("click", () => press(card, onPay, texts.holds.paying));
     element.querySelector(".drop").addEventListener("click", () => {
       if (card.over) remove(hold);
@@ -46,6 +49,12 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
     name(card);
     cards.set(hold.reservationId, card);
     at("holds").append(element);
+  }
+
+  // Clocks do not matter: the server says how long is left, at some time during `span`. What is known of the end stays
+  // as it is where it agrees with that.
+  function endOf({ remainingMs }, [from, to], known = -Infinity) {
+    return Math.min(Math.max(known, from + remainingMs), to + remainingMs);
   }
 
   function name({ hold, element, over }) {
@@ -147,7 +156,7 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
   function tick() {
     for (const card of cards.values()) {
       const shown = card.element.querySelector(".hold-left");
-      const ms = left(card.hold);
+      const ms = left(card);
       shown.textContent = card.over ? "" : word.countdown(ms);
       shown.classList.toggle("soon", ms < 60_000);
       if (card.over) continue;
@@ -162,14 +171,13 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
     if (passed) say(fill(texts.holds.warn, { n: card.hold.number, left: word.length(ms) }));
   }
 
-  // Only the server ends a hold. It is asked once a second until it says so, and its time is learned anew.
+  // Only the server ends a hold. It is asked once a second until it says so.
   function over() {
     if (performance.now() - asked < 1_000) return;
     asked = performance.now();
-    forgetTime();
     onOver();
   }
 
   setInterval(tick, TICK_MS);
-  return { show, put, note, seen, lose, remove, focus, live, left, paint };
+  return { show, put, note, seen, lose, remove, focus, live, paint };
 }

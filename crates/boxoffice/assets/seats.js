@@ -77,11 +77,11 @@ async function look() {
 }
 
 async function lookAtOwn() {
-  const { content } = await ask("GET", `/user/${user}/reservations`);
+  const { content, span } = await ask("GET", `/user/${user}/reservations`);
   if (!content) return;
   ownAt = performance.now();
   own = content.reservations;
-  for (const hold of holds.show(own)) bought(hold);
+  for (const hold of holds.show(own, span)) bought(hold);
   paint();
 }
 
@@ -126,14 +126,14 @@ async function take({ seatId, number }) {
   if (taking.has(seatId)) return;
   taking.add(seatId);
   at("about").textContent = fill(texts.seats.taking, { n: number });
-  const { content, problem } = await ask("POST", `/concert/${seatId}/reservation`);
+  const { content, span, problem } = await ask("POST", `/concert/${seatId}/reservation`);
   taking.delete(seatId);
   if (content) {
     own = [content, ...own];
-    holds.put(content);
+    holds.put(content, span);
     holds.paint();
     paint();
-    const left = word.length(holds.left(content));
+    const left = word.length(content.remainingMs);
     notice(fill(texts.seats.taken_by_me, { n: number, left }), { good: true, link: toHolds() });
   } else if (problem?.code === "SEAT_TAKEN") {
     change(seatId, "HELD");
