@@ -37,6 +37,8 @@ pub(crate) struct Site {
     small_disk: Option<SmallDisk>,
     /// Flags beside those that every server here has.
     flags: Vec<String>,
+    /// Environment variables next to those that every server here has.
+    variables: Vec<(String, String)>,
     /// The Unix group of the servers, by which a packet filter tells them apart.
     group: Option<u32>,
 }
@@ -62,6 +64,7 @@ impl Site {
             data: "data",
             small_disk: None,
             flags: Vec::new(),
+            variables: Vec::new(),
             group: None,
         };
         site.configure(settings);
@@ -87,6 +90,12 @@ impl Site {
     /// With a flag more.
     pub(crate) fn with_flag(mut self, name: &str, value: &str) -> Self {
         self.flags.extend([name.to_owned(), value.to_owned()]);
+        self
+    }
+
+    /// With an environment variable more.
+    pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -196,7 +205,8 @@ impl Site {
             .arg(self.settings())
             .args(&self.flags)
             .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .envs(self.variables.iter().cloned());
         if let Some(group) = self.group {
             command.gid(group);
         }

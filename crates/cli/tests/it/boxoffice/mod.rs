@@ -3,6 +3,7 @@
 mod apart;
 mod beside;
 mod buyer;
+mod clocks;
 mod crash;
 mod settings;
 
