@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ropeline_core::Timestamp;
+
 use super::{Duty, Service, Trouble};
 use crate::PassToFinish;
 
@@ -20,25 +22,25 @@ impl Duty for Outbox {
 
     async fn round(&mut self, service: &Service) -> Result<(), Trouble> {
         loop {
-            let due = service.office.take_due(ROWS_MAX, LEASE, service.now());
-            let due = due.await?;
+            let now = service.now();
+            let due = service.office.take_due(ROWS_MAX, LEASE, now).await?;
             if due.is_empty() {
                 return Ok(());
             }
-            deliver(service, &due).await?;
+            deliver(service, &due, now).await?;
         }
     }
 }
 
 /// After the first that cannot be told, the others are not tried: they would wait for the same.
-async fn deliver(service: &Service, due: &[PassToFinish]) -> Result<(), Trouble> {
+async fn deliver(service: &Service, due: &[PassToFinish], now: Timestamp) -> Result<(), Trouble> {
     for (index, pass) in due.iter().enumerate() {
         let Err(trouble) = service.finish(pass).await else {
             continue;
         };
         for later in &due[index..] {
             let wait = wait(later.attempts);
-            service.office.retry(later.id, wait, service.now()).await?;
+            service.office.retry(later.id, wait, now).await?;
         }
         return Err(trouble);
     }
