@@ -19,6 +19,6 @@ pub use certificates::TestCertificates;
 pub use clock::ManualClock;
 pub use database::{TestMariaDb, TestPostgres};
 pub use redis::{
-    ClusterOptions, Cut, Moving, Pace, Persistence, SET_ROOM_FIELD, SentinelOptions, Side,
-    TestCluster, TestRedis, TestSentinels, TestServers, free_port,
+    Clocks, ClusterOptions, Cut, Moving, Pace, Persistence, SET_ROOM_FIELD, SentinelOptions, Side,
+    TestCluster, TestRedis, TestSentinels, TestServers, TestStandalone, free_port,
 };

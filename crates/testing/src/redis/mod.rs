@@ -1,11 +1,13 @@
 //! A real Redis of the test's own.
 
 mod addresses;
+mod clock;
 mod cluster;
 mod partition;
 mod process;
 mod sentinel;
 mod servers;
+mod standalone;
 
 use std::{
     net::{Ipv4Addr, SocketAddrV4, TcpListener},
@@ -19,7 +21,8 @@ pub use self::{
     cluster::{ClusterOptions, Moving, TestCluster},
     partition::{Cut, Side},
     sentinel::{Pace, SentinelOptions, TestSentinels},
-    servers::TestServers,
+    servers::{Clocks, TestServers},
+    standalone::TestStandalone,
 };
 
 /// Whether what was written survives a restart.
@@ -146,14 +149,7 @@ impl TestRedis {
     /// Kills it and starts it again with nothing.
     pub fn restart_empty(&mut self) {
         self.kill();
-        for entry in std::fs::read_dir(self.directory()).expect("its directory is there") {
-            let path = entry.expect("its directory can be read").path();
-            if path.is_dir() {
-                std::fs::remove_dir_all(path).expect("its files are ours");
-            } else {
-                std::fs::remove_file(path).expect("its files are ours");
-            }
-        }
+        self.process.forget();
         self.start_again();
     }
 

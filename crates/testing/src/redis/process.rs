@@ -1,6 +1,7 @@
 //! One process of `redis-server`, and patience with it.
 
 use std::{
+    fs,
     io::{Read, Write},
     net::{SocketAddrV4, TcpStream},
     path::Path,
@@ -11,6 +12,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use super::clock::WallClock;
 
 /// How often it is looked whether what is waited for has happened.
 const LOOK: Duration = Duration::from_millis(10);
@@ -28,18 +31,30 @@ pub(super) struct Process {
     directory: TempDir,
     at: SocketAddrV4,
     arguments: Vec<String>,
+    clock: Option<WallClock>,
     frozen: AtomicBool,
 }
 
 impl Process {
     /// Starts one and waits until it answers. It writes its log to `redis.log` in its directory.
     pub(super) fn start(directory: TempDir, at: SocketAddrV4, arguments: Vec<String>) -> Self {
-        let child = launch(directory.path(), at, &arguments);
+        Self::start_by(None, directory, at, arguments)
+    }
+
+    /// As [`Process::start`], with a wall clock of its own.
+    pub(super) fn start_by(
+        clock: Option<WallClock>,
+        directory: TempDir,
+        at: SocketAddrV4,
+        arguments: Vec<String>,
+    ) -> Self {
+        let child = launch(directory.path(), at, &arguments, clock.as_ref());
         Self {
             child,
             directory,
             at,
             arguments,
+            clock,
             frozen: AtomicBool::new(false),
         }
     }
@@ -88,7 +103,27 @@ impl Process {
     /// Starts it with the files that it had; one that still runs is killed before.
     pub(super) fn start_again(&mut self) {
         self.kill();
-        self.child = launch(self.directory.path(), self.at, &self.arguments);
+        let directory = self.directory.path();
+        self.child = launch(directory, self.at, &self.arguments, self.clock.as_ref());
+    }
+
+    /// Removes what a dead server has written down, but neither its settings nor its part in a cluster.
+    pub(super) fn forget(&self) {
+        for entry in fs::read_dir(self.directory()).expect("its directory is there") {
+            let path = entry.expect("its directory can be read").path();
+            let is_data = path.extension().is_some_and(|extension| extension == "rdb");
+            if path.is_dir() {
+                fs::remove_dir_all(path).expect("its files are ours");
+            } else if is_data {
+                fs::remove_file(path).expect("its files are ours");
+            }
+        }
+    }
+
+    /// Moves its wall clock to this many seconds beyond the machine's.
+    pub(super) fn shift_clock(&self, seconds: i64) {
+        let clock = self.clock.as_ref();
+        clock.expect("it has a clock of its own").shift(seconds);
     }
 
     pub(super) fn freeze(&self) {
@@ -159,9 +194,15 @@ fn run(mut program: Command, at: SocketAddrV4, command: &[&str]) -> String {
         .to_owned()
 }
 
-fn launch(directory: &Path, at: SocketAddrV4, arguments: &[String]) -> Child {
+fn launch(
+    directory: &Path,
+    at: SocketAddrV4,
+    arguments: &[String],
+    clock: Option<&WallClock>,
+) -> Child {
     let mut child = Command::new("redis-server")
         .args(arguments)
+        .envs(clock.into_iter().flat_map(WallClock::environment))
         .current_dir(directory)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -186,7 +227,7 @@ fn launch(directory: &Path, at: SocketAddrV4, arguments: &[String]) -> Child {
 }
 
 fn log_of(directory: &Path) -> String {
-    let log = std::fs::read_to_string(directory.join("redis.log")).unwrap_or_default();
+    let log = fs::read_to_string(directory.join("redis.log")).unwrap_or_default();
     let lines: Vec<_> = log.lines().collect();
     lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
 }

@@ -10,7 +10,7 @@ use super::{
     Persistence,
     addresses::Addresses,
     process::{Process, wait_until},
-    servers::{PATIENCE, TestServers, start_from_file, start_server},
+    servers::{Clocks, PATIENCE, TestServers, start_from_file, start_server},
 };
 
 /// What the sentinels call the master.
@@ -42,6 +42,8 @@ pub struct SentinelOptions {
     pub persistence: Persistence,
     /// How soon sentinels see what has changed.
     pub pace: Pace,
+    /// Which wall clocks the servers live by; sentinels live by the machine's.
+    pub clocks: Clocks,
     /// Lines for the servers' file of settings.
     pub settings: Vec<String>,
 }
@@ -53,6 +55,7 @@ impl Default for SentinelOptions {
             failover_timeout: Duration::from_secs(3),
             persistence: Persistence::Always,
             pace: Pace::Quick,
+            clocks: Clocks::default(),
             settings: Vec::new(),
         }
     }
@@ -173,8 +176,9 @@ impl TestSentinels {
             })
     }
 
-    /// The server that at least two sentinels name: one that was cut off or has just started may name an old one.
-    fn named_master(&self) -> Option<usize> {
+    /// The server that at least two sentinels name, if there is one: one that was cut off or has just started may
+    /// name an old one.
+    pub fn named_master(&self) -> Option<usize> {
         let named: Vec<_> = self.sentinels.iter().filter_map(named_by).collect();
         let agreed = |ip: &Ipv4Addr| named.iter().filter(|&it| it == ip).count() >= 2;
         let ip = named.iter().find(|&ip| agreed(ip))?;
@@ -220,7 +224,8 @@ fn start_servers(addresses: &Addresses, options: &SentinelOptions) -> TestServer
         if server > 0 {
             lines.push(replica_of.clone());
         }
-        start_server(addresses.nth(server), options.persistence, &lines)
+        let at = addresses.nth(server);
+        start_server(at, options.persistence, options.clocks, &lines)
     };
     TestServers::of((0..SERVERS).map(start).collect())
 }
@@ -243,7 +248,7 @@ sentinel parallel-syncs {NAME} 2
             master_ip = master.ip(),
             master_port = master.port(),
         );
-        start_from_file(at, &settings, &["--sentinel"])
+        start_from_file(at, Clocks::Machine, &settings, &["--sentinel"])
     };
     (0..SENTINELS).map(start).collect()
 }

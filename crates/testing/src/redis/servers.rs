@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     Persistence,
+    clock::WallClock,
     process::{Process, directory_on_no_disk, wait_until},
 };
 
@@ -27,6 +28,16 @@ repl-timeout 4
 
 /// What has not happened by then never will.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Which wall clocks servers live by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Clocks {
+    /// The machine's.
+    #[default]
+    Machine,
+    /// One each, which [`TestServers::shift_clock`] moves.
+    Own,
+}
 
 /// The servers of a group, told apart by their numbers from 0.
 #[derive(Debug)]
@@ -79,6 +90,19 @@ impl TestServers {
         self.processes[server].start_again();
     }
 
+    /// Removes what a dead server has written down, but neither its settings nor its part in the group.
+    pub fn forget(&self, server: usize) {
+        self.processes[server].forget();
+    }
+
+    /// Moves the wall clock of one to this many seconds beyond the machine's.
+    ///
+    /// # Panics
+    /// Unless it has a clock of its own ([`Clocks::Own`]).
+    pub fn shift_clock(&self, server: usize, seconds: i64) {
+        self.processes[server].shift_clock(seconds);
+    }
+
     /// Stops one in its tracks; connections stay open and nothing is answered.
     pub fn freeze(&self, server: usize) {
         self.processes[server].freeze();
@@ -107,7 +131,8 @@ impl TestServers {
         (0..self.count()).find(|&server| self.ip(server) == ip)
     }
 
-    pub(super) fn ask(&self, server: usize, command: &[&str]) -> Option<String> {
+    /// As [`TestServers::cli`]; nothing if it is dead, frozen or too slow.
+    pub fn ask(&self, server: usize, command: &[&str]) -> Option<String> {
         self.processes[server].ask(command)
     }
 
@@ -116,7 +141,8 @@ impl TestServers {
         self.processes[server].ask_field(&["INFO", "replication"], field)
     }
 
-    pub(super) fn is_master(&self, server: usize) -> bool {
+    /// Whether it takes itself for a master.
+    pub fn is_master(&self, server: usize) -> bool {
         self.replication(server, "role")
             .is_some_and(|role| role == "master")
     }
@@ -153,6 +179,7 @@ impl TestServers {
 pub(super) fn start_server(
     at: SocketAddrV4,
     persistence: Persistence,
+    clocks: Clocks,
     lines: &[String],
 ) -> Process {
     let fsync = persistence.fsync().map_or_else(
@@ -162,11 +189,16 @@ pub(super) fn start_server(
     let ip = at.ip();
     let announce = format!("replica-announce-ip {ip}\n");
     let settings = format!("{COMMON}{fsync}{announce}{}\n", lines.join("\n"));
-    start_from_file(at, &settings, &[])
+    start_from_file(at, clocks, &settings, &[])
 }
 
 /// Starts a process from a file with these settings and its address.
-pub(super) fn start_from_file(at: SocketAddrV4, settings: &str, options: &[&str]) -> Process {
+pub(super) fn start_from_file(
+    at: SocketAddrV4,
+    clocks: Clocks,
+    settings: &str,
+    options: &[&str],
+) -> Process {
     let (ip, port) = (at.ip(), at.port());
     let directory = directory_on_no_disk();
     let path = directory.path().join("redis.conf");
@@ -178,5 +210,6 @@ pub(super) fn start_from_file(at: SocketAddrV4, settings: &str, options: &[&str]
     let path = path.to_str().expect("a temporary directory is text");
     let arguments = [&[path], options].concat();
     let arguments = arguments.into_iter().map(str::to_owned).collect();
-    Process::start(directory, at, arguments)
+    let clock = (clocks == Clocks::Own).then(WallClock::new);
+    Process::start_by(clock, directory, at, arguments)
 }

@@ -3,3 +3,4 @@
 mod cluster;
 mod partition;
 mod sentinel;
+mod standalone;

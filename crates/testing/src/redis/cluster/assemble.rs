@@ -27,7 +27,7 @@ pub(super) fn start(addresses: &Addresses, options: &ClusterOptions) -> TestServ
             options.node_timeout.as_millis()
         ));
         lines.extend_from_slice(&options.settings);
-        start_server(at, options.persistence, &lines)
+        start_server(at, options.persistence, options.clocks, &lines)
     };
     TestServers::of((0..SERVERS).map(start).collect())
 }

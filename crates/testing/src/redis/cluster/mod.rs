@@ -15,7 +15,7 @@ use super::{
     Persistence,
     addresses::Addresses,
     process::wait_until,
-    servers::{PATIENCE, TestServers},
+    servers::{Clocks, PATIENCE, TestServers},
 };
 
 const MASTERS: u8 = 3;
@@ -29,6 +29,8 @@ pub struct ClusterOptions {
     pub node_timeout: Duration,
     /// Whether what the servers were told survives their restart.
     pub persistence: Persistence,
+    /// Which wall clocks the servers live by.
+    pub clocks: Clocks,
     /// Lines for the servers' file of settings.
     pub settings: Vec<String>,
 }
@@ -38,6 +40,7 @@ impl Default for ClusterOptions {
         Self {
             node_timeout: Duration::from_secs(1),
             persistence: Persistence::Always,
+            clocks: Clocks::default(),
             settings: Vec::new(),
         }
     }
@@ -154,7 +157,8 @@ impl TestCluster {
         view::read(&answer.unwrap_or_default())
     }
 
-    fn claims(&self, slot: u16) -> Option<usize> {
+    /// The server that owns a slot now; of two that believe so, the one that is right.
+    pub fn claims(&self, slot: u16) -> Option<usize> {
         let claim = |server| {
             let view = self.view(server);
             let own = view.into_iter().find(|seen| seen.is("myself"))?;
