@@ -16,6 +16,7 @@ mod life;
 mod load;
 mod logins;
 mod moving;
+mod nemesis;
 mod nginx;
 mod nodes;
 mod outage;

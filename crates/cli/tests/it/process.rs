@@ -145,6 +145,14 @@ impl Site {
     /// Starts what a command line says and waits until it is ready.
     pub(crate) fn start_as(&self, line: &str) -> Server {
         let watch = Stopwatch::start();
+        let mut server = self.launch(line);
+        server.await_ready(watch);
+        server.ready_after = watch.elapsed();
+        server
+    }
+
+    /// Starts what a command line says, and does not wait.
+    pub(crate) fn launch(&self, line: &str) -> Server {
         let output = |name| {
             let path = self.directory.path().join(name);
             Stdio::from(File::create(path).expect("a file in a directory of the test's own"))
@@ -156,15 +164,12 @@ impl Site {
             .stderr(output("stderr"))
             .spawn()
             .expect("the binary that cargo has just built");
-        let mut server = Server {
+        Server {
             child: Leashed(child),
             address: self.address,
             directory: self.directory.path().to_owned(),
             ready_after: Duration::ZERO,
-        };
-        server.await_ready(watch);
-        server.ready_after = watch.elapsed();
-        server
+        }
     }
 
     /// Runs a command of the same site until it ends.
@@ -292,7 +297,8 @@ impl Server {
         }
     }
 
-    fn is_ready(&self) -> bool {
+    /// Whether it says that it is ready.
+    pub(crate) fn is_ready(&self) -> bool {
         let client = Client::connect(self.address);
         let reply = client.and_then(|mut client| client.try_send(&Ask::get("/readyz")));
         reply.is_ok_and(|reply| reply.status == 200)

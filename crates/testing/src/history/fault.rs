@@ -28,13 +28,25 @@ pub enum Kind {
     Killed,
     /// `SIGSTOP`; it ends with `SIGCONT`.
     Stopped,
-    /// What was acknowledged may be forgotten; it ends when the server is ready again.
+    /// What was acknowledged last may be forgotten, as when a replica takes over that lags behind; it ends when there is
+    /// a server again that goes on.
     Forgot,
+    /// Everything may be forgotten, however old it is; it ends when the server is ready again.
+    Emptied,
+    /// Nobody who matters is reached, and nobody reaches it.
+    CutOff,
     /// Nobody is let in for a reason of the room's own, as while lost places are awaited.
     Held,
     /// Some servers and nodes are cut off from the others, and both go on by themselves for a while; it ends when
     /// all of them know the same again. Who is let in where the store is replaced may find that it did not happen.
     Divided,
+}
+
+impl Kind {
+    /// Whether a store forgets by it.
+    pub fn forgets(self) -> bool {
+        matches!(self, Self::Forgot | Self::Emptied)
+    }
 }
 
 /// Whom it befalls.

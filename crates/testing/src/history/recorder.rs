@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Mutex, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -133,6 +133,20 @@ impl Recorder {
         });
     }
 
+    /// Something went wrong, as is seen only now: it began so long ago, and is over.
+    pub fn fault_since(&self, fault: Kind, target: Target, ago: Duration) {
+        let now = self.now();
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, turn) in [(now.saturating_sub(ago), Turn::On), (now, Turn::Off)] {
+            faults.push(Fault {
+                at,
+                fault,
+                target,
+                turn,
+            });
+        }
+    }
+
     /// All that was written, when everybody has been asked once more since `drained_at`.
     pub fn finish(self, drained_at: Option<At>) -> History {
         let mut records = self.records.into_inner().unwrap_or_default();
@@ -140,11 +154,13 @@ impl Recorder {
         for (id, record) in records.iter_mut().enumerate() {
             record.id = id;
         }
+        let mut faults = self.faults.into_inner().unwrap_or_default();
+        faults.sort_by_key(|fault| fault.at);
         History {
             policy: self.policy,
             moments: self.moments,
             records,
-            faults: self.faults.into_inner().unwrap_or_default(),
+            faults,
             drained_at,
         }
     }

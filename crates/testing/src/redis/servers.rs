@@ -148,7 +148,7 @@ impl TestServers {
     }
 
     /// Whether it copies everything from that master now.
-    pub(super) fn follows(&self, server: usize, master: usize) -> bool {
+    pub fn follows(&self, server: usize, master: usize) -> bool {
         let is = |field, wanted: &str| {
             self.replication(server, field)
                 .is_some_and(|found| found == wanted)

@@ -8,17 +8,14 @@ use ropeline_testing::{
     history::{History, Violation},
 };
 
-use super::{
-    away::away,
-    silent::{self, Asker},
-    witness::Witness,
-};
+use super::{away::away, witness::Witness};
 use crate::{
     nodes::{
         self,
         cluster::{Cluster, section},
         plan::Manners,
         run::{Outcome, Scene, judged},
+        silent::{self, Asker},
     },
     process::Site,
 };

@@ -7,9 +7,9 @@ use ropeline_testing::history::Rule;
 use super::{
     faults,
     sentinel::{WRITABLE_WITHIN, quick},
-    silent::Asker,
     story::Story,
 };
+use crate::nodes::silent::Asker;
 
 const FAULT: &str = "kill -9 of the master after its replicas heard nothing for a second";
 const UNCONFIRMED: Story = quick(FAULT, faults::replication_held_back, "0");

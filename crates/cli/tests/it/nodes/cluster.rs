@@ -13,10 +13,15 @@ use ropeline_testing::{
     history::{Kind, Recorder, Target, Turn},
 };
 
-use crate::process::{Server, Site};
+use crate::{
+    process::{Server, Site},
+    wait::until,
+};
 
 /// One key for all, as behind one address.
 pub(crate) const ADMIN_KEY: &str = "the-admin-key-of-all-nodes";
+/// A node waits for its store at the start; a store that is not back by then never will be.
+const READY_WITHIN: Duration = Duration::from_secs(90);
 
 pub(crate) struct Cluster {
     nodes: Vec<Node>,
@@ -46,7 +51,12 @@ impl Cluster {
 
     /// Nodes that take each other's tokens, and each keep a line of their own.
     pub(crate) fn apart(policy: &Policy, nodes: usize) -> Self {
-        let mut sites: Vec<_> = (0..nodes).map(|_| Site::new(&settings(policy))).collect();
+        let sites = (0..nodes).map(|_| Site::new(&settings(policy)));
+        Self::apart_at(sites.collect())
+    }
+
+    /// As [`Cluster::apart`], at sites without a store.
+    pub(crate) fn apart_at(mut sites: Vec<Site>) -> Self {
         let others = sites.split_off(1);
         let mut nodes: Vec<_> = sites.into_iter().map(Node::start).collect();
         for site in others {
@@ -124,6 +134,47 @@ impl Cluster {
         meanwhile();
         server.thaw();
         self.note(recorder, node, Kind::Stopped, Turn::Off);
+    }
+
+    /// `kill -9`, until [`Cluster::start`].
+    pub(crate) fn end(&self, node: usize) {
+        if let Some(server) = self.nodes[node].server().take() {
+            server.kill();
+        }
+    }
+
+    /// Removes the data directory of a node that was killed.
+    pub(crate) fn lose_data(&self, node: usize) {
+        fs::remove_dir_all(self.nodes[node].site.data()).expect("made by the first start");
+    }
+
+    /// Starts a node that was killed, and again whenever it gives up, as a service manager would.
+    pub(crate) fn start(&self, node: usize) {
+        let Node { site, server } = &self.nodes[node];
+        let mut server = server.lock().unwrap_or_else(PoisonError::into_inner);
+        until(READY_WITHIN, "the node is ready", || {
+            let running = server.get_or_insert_with(|| site.launch("serve"));
+            if running.ended().is_some() {
+                *server = None;
+                return None;
+            }
+            running.is_ready().then_some(())
+        });
+    }
+
+    /// `SIGSTOP`, until [`Cluster::thaw`].
+    pub(crate) fn freeze(&self, node: usize) {
+        self.running(node, Server::freeze);
+    }
+
+    /// `SIGCONT`.
+    pub(crate) fn thaw(&self, node: usize) {
+        self.running(node, Server::thaw);
+    }
+
+    fn running(&self, node: usize, act: impl FnOnce(&Server)) {
+        let server = self.nodes[node].server();
+        act(server.as_ref().expect("a node runs unless it is killed"));
     }
 
     /// What befalls a node that keeps the line befalls the line.

@@ -10,6 +10,7 @@ mod paused;
 pub(crate) mod plan;
 mod redis_away;
 pub(crate) mod run;
+pub(crate) mod silent;
 mod store;
 mod survive;
 pub(crate) mod visitor;

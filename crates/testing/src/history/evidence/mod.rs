@@ -94,7 +94,7 @@ impl<'h> Evidence<'h> {
     /// Whether the store may have forgotten something between two moments.
     pub(super) fn store_forgot(&self, from: At, to: At) -> bool {
         let mut outages = self.outages.iter();
-        outages.any(|outage| outage.kind == Kind::Forgot && outage.touches(from, to))
+        outages.any(|outage| outage.kind.forgets() && outage.touches(from, to))
     }
 
     /// Whether there may have been two lines at some time between two moments.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Evidence, Spans, Story};
 use crate::history::{
-    fault::{Kind, Target},
+    fault::Target,
     record::{At, Op, Record, State},
 };
 
@@ -47,7 +47,7 @@ impl Evidence<'_> {
         let forgot = self
             .outages
             .iter()
-            .filter(|outage| outage.kind == Kind::Forgot && outage.to > after);
+            .filter(|outage| outage.kind.forgets() && outage.to > after);
         forgot.map(|outage| outage.from).min().unwrap_or(At::MAX)
     }
 }

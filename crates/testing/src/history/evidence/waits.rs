@@ -2,7 +2,7 @@
 
 use super::{Admission, Evidence, Spans, Story};
 use crate::history::{
-    fault::{Kind, Outage},
+    fault::Outage,
     record::At,
 };
 
@@ -30,7 +30,7 @@ impl Evidence<'_> {
 
     /// From one forgetting to the next.
     fn memories(&self) -> Vec<(At, At)> {
-        let forgot = |outage: &&Outage| outage.kind == Kind::Forgot;
+        let forgot = |outage: &&Outage| outage.kind.forgets();
         let outages = || self.outages.iter().filter(forgot);
         let from = [At::ZERO]
             .into_iter()

@@ -157,15 +157,20 @@ impl TestCluster {
         view::read(&answer.unwrap_or_default())
     }
 
-    /// The server that owns a slot now; of two that believe so, the one that is right.
-    pub fn claims(&self, slot: u16) -> Option<usize> {
+    /// Which of some servers owns a slot now; of two that believe so, the one that is right.
+    pub fn owner_among(&self, servers: &[usize], slot: u16) -> Option<usize> {
         let claim = |server| {
             let view = self.view(server);
             let own = view.into_iter().find(|seen| seen.is("myself"))?;
             own.owns(slot).then_some((own.epoch, server))
         };
-        let claims = (0..self.count()).filter_map(claim);
+        let claims = servers.iter().copied().filter_map(claim);
         claims.max().map(|(_, server)| server)
+    }
+
+    fn claims(&self, slot: u16) -> Option<usize> {
+        let all: Vec<_> = (0..self.count()).collect();
+        self.owner_among(&all, slot)
     }
 
     /// Whether a server holds the slots for served.

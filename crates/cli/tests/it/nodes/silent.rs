@@ -11,7 +11,7 @@ use ropeline_testing::{
 use serde_json::json;
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::nodes::{
+use super::{
     cluster::{ADMIN_KEY, Cluster},
     crowd::Crowd,
     run::audit,
@@ -37,6 +37,8 @@ pub(crate) enum Asker {
     Operator,
     /// Its holder, with the token.
     Holder,
+    /// First an operator, then its holder.
+    Both,
 }
 
 /// Somebody who has a place.
@@ -155,22 +157,20 @@ async fn join(crowd: Arc<Crowd>, room: String, number: usize) -> Option<Seat> {
 
 async fn find(crowd: Arc<Crowd>, room: String, seat: Seat, asker: Asker) {
     let (user, token) = (&seat.user, &seat.token);
-    match asker {
-        Asker::Operator => {
-            let request = |client: &Client, base: String| {
-                let rooms = format!("{base}/api/v1/admin/rooms");
-                let request = client.get(format!("{rooms}/{room}/visitors/{user}"));
-                request.bearer_auth(ADMIN_KEY)
-            };
-            insist(&crowd, &seat, Op::Find, FIND_MAX, request).await;
-        }
-        Asker::Holder => {
-            let request = |client: &Client, base: String| {
-                let request = client.get(format!("{base}/api/v1/queue/status"));
-                request.header("X-Queue-Token", token)
-            };
-            insist(&crowd, &seat, Op::Poll, FIND_MAX, request).await;
-        }
+    if asker != Asker::Holder {
+        let request = |client: &Client, base: String| {
+            let rooms = format!("{base}/api/v1/admin/rooms");
+            let request = client.get(format!("{rooms}/{room}/visitors/{user}"));
+            request.bearer_auth(ADMIN_KEY)
+        };
+        insist(&crowd, &seat, Op::Find, FIND_MAX, request).await;
+    }
+    if asker != Asker::Operator {
+        let request = |client: &Client, base: String| {
+            let request = client.get(format!("{base}/api/v1/queue/status"));
+            request.header("X-Queue-Token", token)
+        };
+        insist(&crowd, &seat, Op::Poll, FIND_MAX, request).await;
     }
 }
 
