@@ -37,9 +37,6 @@ pub enum Kind {
     CutOff,
     /// Nobody is let in for a reason of the room's own, as while lost places are awaited.
     Held,
-    /// Some servers and nodes are cut off from the others, and both go on by themselves for a while; it ends when
-    /// all of them know the same again. Who is let in where the store is replaced may find that it did not happen.
-    Divided,
 }
 
 impl Kind {

@@ -17,7 +17,7 @@ const GIVEN_UP: Duration = Duration::from_secs(6);
 const HELD_BACK: Duration = Duration::from_millis(1_200);
 const SENTINELS_AWAY: Duration = Duration::from_secs(5);
 /// How long the cut lasts after others have gone on without those who were cut off.
-const CUT_GOES_ON: Duration = Duration::from_secs(3);
+const CUT_GOES_ON: Duration = Duration::from_secs(1);
 
 /// `kill -9` of the master, which comes back.
 pub(super) fn master_killed(group: &mut TestSentinels, witness: &Witness<'_>) {
@@ -170,13 +170,18 @@ pub(super) fn owner_cut_off(cluster: &mut TestCluster, witness: &Witness<'_>) {
     let rest = (0..cluster.count()).filter(|&server| server != old);
     let rest: Vec<_> = rest.map(|server| cluster.ip(server)).collect();
     let (with_owner, others) = witness.groups.split_at(1);
-    witness.divided(|| {
+    witness.cut_off(0, || {
         let inside = Side::from(&[cluster.ip(old)]).and_groups(with_owner);
         let outside = Side::from(&rest[..]).and_groups(others);
-        let cut = Cut::between(inside, outside);
-        cluster.wait_for_new_owner("{main}", old);
+        let mut cut = None;
+        witness.replaced(|| {
+            cut = Some(Cut::between(inside, outside));
+            cluster.wait_for_new_owner("{main}", old);
+        });
         thread::sleep(CUT_GOES_ON);
-        drop(cut);
-        cluster.wait_whole();
+        witness.interrupted(|| {
+            drop(cut);
+            cluster.wait_whole();
+        });
     });
 }

@@ -26,19 +26,29 @@ impl Witness<'_> {
     /// place is not forgotten.
     pub(crate) fn replaced(&self, how: impl FnOnce()) {
         self.crowd.fault(Kind::Held, Target::Store, Turn::On);
-        self.during(Kind::Forgot, how);
+        self.interrupted(|| {
+            self.crowd.fault(Kind::Forgot, Target::Store, Turn::On);
+            how();
+            self.crowd.fault(Kind::Forgot, Target::Store, Turn::Off);
+        });
     }
 
-    /// As [`Witness::replaced`], while some nodes know only the server that is replaced.
-    pub(crate) fn divided(&self, how: impl FnOnce()) {
-        self.crowd.fault(Kind::Divided, Target::Store, Turn::On);
-        self.replaced(how);
-        self.crowd.fault(Kind::Divided, Target::Store, Turn::Off);
+    /// A node reaches nobody but the server that is replaced meanwhile.
+    pub(crate) fn cut_off(&self, node: usize, how: impl FnOnce()) {
+        let node = Target::Node(node);
+        self.crowd.fault(Kind::CutOff, node, Turn::On);
+        how();
+        self.crowd.fault(Kind::CutOff, node, Turn::Off);
     }
 
     /// The store is away for a moment, and nothing at all is forgotten.
     pub(crate) fn interrupted(&self, how: impl FnOnce()) {
-        self.during(Kind::Stopped, how);
+        self.crowd.fault(Kind::Stopped, Target::Store, Turn::On);
+        self.unnoticed(|| {
+            how();
+            thread::sleep(FOUND_AGAIN);
+        });
+        self.crowd.fault(Kind::Stopped, Target::Store, Turn::Off);
     }
 
     /// Something happens that nobody in line may notice.
@@ -46,15 +56,6 @@ impl Witness<'_> {
         self.tell_silent(Turn::On);
         how();
         self.tell_silent(Turn::Off);
-    }
-
-    fn during(&self, kind: Kind, how: impl FnOnce()) {
-        self.crowd.fault(kind, Target::Store, Turn::On);
-        self.unnoticed(|| {
-            how();
-            thread::sleep(FOUND_AGAIN);
-        });
-        self.crowd.fault(kind, Target::Store, Turn::Off);
     }
 
     /// To those who are never let in nothing may be forgotten, whatever happens.

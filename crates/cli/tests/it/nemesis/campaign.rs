@@ -6,11 +6,7 @@ use super::{fault::Topology, run::Run, schedule::Schedule};
 use crate::{nodes::run::counts, wait::Stopwatch};
 
 /// What is not named is tried in turn.
-const TOPOLOGIES: [Topology; 3] = [
-    Topology::Standalone,
-    Topology::Sentinel,
-    Topology::Cluster,
-];
+const TOPOLOGIES: [Topology; 3] = [Topology::Standalone, Topology::Sentinel, Topology::Cluster];
 
 #[test]
 #[ignore = "runs for as long as ./faults says"]

@@ -98,9 +98,7 @@ impl Fault {
         let all = match topology {
             Topology::Apart => nodes.to_vec(),
             Topology::Standalone => [&nodes[..], &servers].concat(),
-            Topology::Sentinel | Topology::Cluster => {
-                [&nodes[..], &servers, &replicas].concat()
-            }
+            Topology::Sentinel | Topology::Cluster => [&nodes[..], &servers, &replicas].concat(),
         };
         dice.pick(&all)
     }
@@ -141,7 +139,9 @@ impl fmt::Display for Fault {
             Self::FlushAll => f.write_str("FLUSHALL"),
             Self::FlushFunctions => f.write_str("FUNCTION FLUSH"),
             Self::FailOver => f.write_str("failover by an operator"),
-            Self::FailOverAndBack => f.write_str("failover and back to a master that never followed"),
+            Self::FailOverAndBack => {
+                f.write_str("failover and back to a master that never followed")
+            }
             Self::Partition { node } => write!(f, "node {node} cut off with the master"),
             Self::OutOfMemory => f.write_str("out of memory"),
             Self::MoveClock { seconds } => write!(f, "clock of the master moved by {seconds} s"),

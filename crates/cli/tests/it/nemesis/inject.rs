@@ -8,7 +8,7 @@ use std::{
 
 use ropeline_testing::{
     Persistence,
-    history::{Kind, Target},
+    history::{At, Kind, Target},
 };
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
     store::{Handover, Store},
     watch::watch,
 };
-use crate::{nodes::cluster::Cluster, wait::Stopwatch};
+use crate::nodes::cluster::Cluster;
 
 /// After a fault of the store, nodes have found it again by then and the line moves.
 const FOUND_AGAIN: Duration = Duration::from_secs(2);
@@ -64,24 +64,53 @@ impl Nemesis<'_> {
         match fault {
             Fault::KillNode { node } => self.restart_node(node, planned, || {}),
             Fault::LoseNode { node } => {
-                self.restart_node(node, planned, || self.nodes.lose_data(node));
+                self.records.during(Kind::Emptied, Target::Node(node), || {
+                    self.restart_node(node, planned, || self.nodes.lose_data(node));
+                });
             }
             Fault::FreezeNode { node } => self.freeze_node(node, planned),
+            Fault::Partition { node } => self.cut_off(node, planned),
             _ => {
-                let records = self.records;
-                records.during(Kind::Stopped, Target::Store, || {
-                    let master = read(self.store).master();
-                    match master {
-                        Some(master) => self.strike_master(master, planned),
-                        None => records.tell("there is no master"),
-                    }
-                    records.tell(format!("ends: {fault}"));
-                    thread::sleep(FOUND_AGAIN);
-                });
-                return;
+                let disturb = |master| self.strike_master(master, planned);
+                self.disturbed(|| self.on_master(disturb));
             }
         }
         self.records.tell(format!("ends: {fault}"));
+    }
+
+    /// Does something to the master, if there is one.
+    fn on_master(&self, what: impl FnOnce(usize)) {
+        let master = read(self.store).master();
+        match master {
+            Some(master) => what(master),
+            None => self.records.tell("there is no master"),
+        }
+    }
+
+    /// Nodes may not reach the store until some time after this.
+    fn disturbed<T>(&self, what: impl FnOnce() -> T) -> T {
+        self.records.during(Kind::Stopped, Target::Store, || {
+            let result = what();
+            thread::sleep(FOUND_AGAIN);
+            result
+        })
+    }
+
+    /// Once another one has taken over, the others have their store, and whatever the master does that was cut off is
+    /// its own fault.
+    fn cut_off(&self, node: usize, planned: &Planned) {
+        let cut_off = |master: usize| {
+            let until = planned.ends();
+            let cut = self.disturbed(|| {
+                let cut = read(self.store).cut_off(master, node, self.groups);
+                self.await_master(until, |now| now != master);
+                cut
+            });
+            thread::sleep(until.saturating_sub(self.records.now()));
+            self.disturbed(|| drop(cut));
+        };
+        let records = self.records;
+        records.during(Kind::CutOff, Target::Node(node), || self.on_master(cut_off));
     }
 
     fn restart_node(&self, node: usize, planned: &Planned, meanwhile: impl FnOnce()) {
@@ -124,13 +153,6 @@ impl Nemesis<'_> {
             }
             Fault::FailOver => self.fail_over(master, Handover::Any),
             Fault::FailOverAndBack => self.fail_over_and_back(master, lasts),
-            Fault::Partition { node } => {
-                self.records.during(Kind::CutOff, Target::Node(node), || {
-                    let cut = read(self.store).cut_off(master, node, self.groups);
-                    thread::sleep(lasts);
-                    drop(cut);
-                });
-            }
             Fault::OutOfMemory => {
                 self.command(master, &["CONFIG", "SET", "maxmemory", "1"]);
                 thread::sleep(lasts);
@@ -141,9 +163,10 @@ impl Nemesis<'_> {
                 thread::sleep(lasts);
                 read(self.store).servers().shift_clock(master, 0);
             }
-            Fault::KillNode { .. } | Fault::LoseNode { .. } | Fault::FreezeNode { .. } => {
-                unreachable!("nodes are no servers")
-            }
+            Fault::KillNode { .. }
+            | Fault::LoseNode { .. }
+            | Fault::FreezeNode { .. }
+            | Fault::Partition { .. } => unreachable!("the master is not all that it takes"),
         }
     }
 
@@ -212,14 +235,21 @@ impl Nemesis<'_> {
             self.records.tell(format!("failover: {answer}"));
             return false;
         }
-        let watch = Stopwatch::start();
-        while watch.elapsed() < TAKEN_OVER_WITHIN {
+        let taken_over = self.await_master(self.records.now() + TAKEN_OVER_WITHIN, is_new);
+        if !taken_over {
+            self.records.tell("nobody has taken over");
+        }
+        taken_over
+    }
+
+    /// Waits for another master, but not beyond a moment.
+    fn await_master(&self, until: At, is_new: impl Fn(usize) -> bool) -> bool {
+        while self.records.now() < until {
             if read(self.store).master().is_some_and(&is_new) {
                 return true;
             }
             thread::sleep(LOOK);
         }
-        self.records.tell("nobody has taken over");
         false
     }
 }

@@ -4,6 +4,7 @@
 //! and leaves, and one with people who join and are never heard of again, until an operator and then they themselves ask
 //! for their place at the end.
 
+mod apart;
 mod campaign;
 mod dice;
 mod fault;

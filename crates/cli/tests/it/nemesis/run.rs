@@ -6,12 +6,7 @@ use ropeline_core::Policy;
 use ropeline_testing::history::Violation;
 
 use super::{
-    NODES,
-    fault::Topology,
-    inject::Nemesis,
-    records::Records,
-    schedule::Schedule,
-    store::Store,
+    NODES, fault::Topology, inject::Nemesis, records::Records, schedule::Schedule, store::Store,
 };
 use crate::{
     nodes::{
@@ -82,10 +77,14 @@ impl Run {
         };
         for (room, history) in [("main", &outcome.history), ("silent", &silent[0])] {
             run.operations += history.records.len();
-            let name = format!("nemesis-{}-{}-{room}", run.schedule.topology, run.schedule.seed);
+            let name = format!(
+                "nemesis-{}-{}-{room}",
+                run.schedule.topology, run.schedule.seed
+            );
             if let Err(broken) = judged(&name, history) {
                 run.violations.extend(broken.violations);
-                run.story += &format!("\n{}", broken.words);
+                run.story.push('\n');
+                run.story.push_str(&broken.words);
             }
         }
         run

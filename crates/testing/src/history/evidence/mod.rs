@@ -6,6 +6,7 @@
 
 mod admission;
 mod ending;
+mod excuse;
 mod presence;
 mod spans;
 mod waits;
@@ -18,6 +19,7 @@ use super::{
     record::{At, Op, Outcome, Record, State},
 };
 pub(super) use admission::Admission;
+pub(super) use excuse::knowing;
 pub(super) use spans::Spans;
 
 /// A history and what follows from it.
@@ -93,14 +95,7 @@ impl<'h> Evidence<'h> {
 
     /// Whether the store may have forgotten something between two moments.
     pub(super) fn store_forgot(&self, from: At, to: At) -> bool {
-        let mut outages = self.outages.iter();
-        outages.any(|outage| outage.kind.forgets() && outage.touches(from, to))
-    }
-
-    /// Whether there may have been two lines at some time between two moments.
-    pub(super) fn was_divided(&self, from: At, to: At) -> bool {
-        let mut outages = self.outages.iter();
-        outages.any(|outage| outage.kind == Kind::Divided && outage.touches(from, to))
+        self.forgettings().any(|outage| outage.touches(from, to))
     }
 
     /// Whether anything befell somebody between two moments.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{Evidence, Spans, Story};
 use crate::history::{
-    fault::Target,
+    LAG,
+    fault::{Kind, Target},
     record::{At, Op, Record, State},
 };
 
@@ -20,8 +21,7 @@ impl Evidence<'_> {
         let heard = story.records.iter().filter_map(|record| {
             let from = self.heard_of(record)?;
             let to = record.t0 + ttl;
-            // A store that forgets, forgets this too.
-            Some((from, to.min(self.next_forgetting(record.t0))))
+            Some((from, to.min(self.next_loss(record.t0))))
         });
         Spans::of(heard.collect())
     }
@@ -43,11 +43,12 @@ impl Evidence<'_> {
         arrives.then_some(passed_on)
     }
 
-    fn next_forgetting(&self, after: At) -> At {
-        let forgot = self
-            .outages
-            .iter()
-            .filter(|outage| outage.kind.forgets() && outage.to > after);
-        forgot.map(|outage| outage.from).min().unwrap_or(At::MAX)
+    /// When a store forgets what it has just heard. What it heard long before it has copied; and where nothing is left,
+    /// the line waits for everybody.
+    fn next_loss(&self, heard_at: At) -> At {
+        let lost = self.forgettings().filter(|outage| {
+            outage.kind == Kind::Forgot && outage.touches(heard_at, heard_at + PASSED_ON + LAG)
+        });
+        lost.map(|outage| outage.from).min().unwrap_or(At::MAX)
     }
 }

@@ -27,6 +27,13 @@ impl Spans {
         next > 0 && to <= self.0[next - 1].1
     }
 
+    /// The stretches of all time that none of them covers.
+    pub(in crate::history) fn between(self) -> impl Iterator<Item = (At, At)> {
+        let from = self.0.clone().into_iter().map(|(_, to)| to);
+        let to = self.0.into_iter().map(|(from, _)| from);
+        [At::ZERO].into_iter().chain(from).zip(to.chain([At::MAX]))
+    }
+
     /// When the first of them ends.
     pub(in crate::history) fn first_end(&self) -> Option<At> {
         self.0.first().map(|(_, to)| *to)
@@ -61,6 +68,14 @@ mod tests {
         assert!(spans.cover(secs(1), secs(3)));
         assert!(!spans.cover(secs(2), secs(6)));
         assert!(!spans.cover(secs(0), secs(2)));
+    }
+
+    #[test]
+    fn what_lies_between_is_what_none_covers() {
+        let secs = At::from_secs;
+        let between: Vec<_> = spans(&[(1, 6), (2, 3), (7, 8)]).between().collect();
+        let expected = [(At::ZERO, secs(1)), (secs(6), secs(7)), (secs(8), At::MAX)];
+        assert_eq!(between, expected);
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! When a place certainly waits.
 
 use super::{Admission, Evidence, Spans, Story};
-use crate::history::{
-    fault::Outage,
-    record::At,
-};
+use crate::history::record::At;
 
 impl Evidence<'_> {
     /// Who waits at two moments waits between them: whoever was let in does not wait again. But where the store
@@ -17,7 +14,7 @@ impl Evidence<'_> {
             .map(|(since, record)| (since, record.t1));
         let admission = admission.map(|at| (at.earliest, at.latest));
         let seen: Vec<_> = seen.chain(admission).collect();
-        let spans = self.memories().into_iter().filter_map(|(from, to)| {
+        let spans = self.memories().filter_map(|(from, to)| {
             let within = seen
                 .iter()
                 .filter(|(since, until)| from <= *since && *until <= to);
@@ -29,13 +26,8 @@ impl Evidence<'_> {
     }
 
     /// From one forgetting to the next.
-    fn memories(&self) -> Vec<(At, At)> {
-        let forgot = |outage: &&Outage| outage.kind.forgets();
-        let outages = || self.outages.iter().filter(forgot);
-        let from = [At::ZERO]
-            .into_iter()
-            .chain(outages().map(|outage| outage.to));
-        let to = outages().map(|outage| outage.from).chain([At::MAX]);
-        from.zip(to).collect()
+    fn memories(&self) -> impl Iterator<Item = (At, At)> {
+        let forgettings = self.forgettings().map(|outage| (outage.from, outage.to));
+        Spans::of(forgettings.collect()).between()
     }
 }

@@ -1,11 +1,16 @@
 //! The cap.
 
+use std::time::Duration;
+
 use super::{Rule, Violation};
 use crate::history::{
     SLACK,
     evidence::{Evidence, Story},
     record::{At, Record},
 };
+
+/// For how long a master that was replaced may go on.
+const LEASE: Duration = Duration::from_secs(2);
 
 /// A1: walks along all certain stays and counts; operators are told no more than the cap either.
 pub(super) fn holds(evidence: &Evidence<'_>) -> Vec<Violation> {
@@ -68,13 +73,14 @@ struct Stay<'h> {
 }
 
 /// From the first answer that says so to the last question that was answered so, or as long as the pass
-/// lasts. A store that forgets ends a stay.
+/// lasts. A store that forgets ends a stay, and a master that does not know yet that it was replaced may let others in
+/// until its lease ends.
 fn stays<'h>(evidence: &Evidence<'h>, story: &Story<'h>) -> Vec<Stay<'h>> {
     let mut stays: Vec<Stay<'h>> = Vec::new();
     for record in story.inside() {
         let until = inside_until(evidence, story, record);
         match stays.last_mut() {
-            Some(stay) if !evidence.store_forgot(stay.seen.t0, record.t1) => {
+            Some(stay) if !is_excused(evidence, stay.seen.t0, record.t1) => {
                 stay.to = stay.to.max(until);
             }
             _ => stays.push(Stay {
@@ -92,5 +98,13 @@ fn inside_until(evidence: &Evidence<'_>, story: &Story<'_>, seen: &Record) -> At
     let lasts = evidence.pass_lasts(story, seen).saturating_sub(SLACK);
     let left = story.leave().map_or(At::MAX, |leave| leave.t0);
     let outage = evidence.next_store_outage(seen.t0);
+    if is_excused(evidence, seen.t0, seen.t1) {
+        return seen.t0;
+    }
     lasts.min(left).min(outage).max(seen.t0)
+}
+
+/// Whether a master that has been replaced may have let somebody in at some time between two moments.
+fn is_excused(evidence: &Evidence<'_>, from: At, to: At) -> bool {
+    evidence.store_forgot(from.saturating_sub(LEASE), to)
 }

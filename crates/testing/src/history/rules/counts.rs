@@ -51,6 +51,10 @@ fn differences(evidence: &Evidence<'_>, counts: &Counts, at: At) -> Vec<String> 
         known.highest <= counts.issued,
         format!("ordinal {} was given", known.highest),
     );
+    check(
+        known.live <= counts.live(),
+        format!("{} are certainly here", known.live),
+    );
     // Counters and places that were forgotten come back only when somebody asks.
     if !evidence.store_forgot(At::ZERO, at) {
         check(
@@ -63,10 +67,6 @@ fn differences(evidence: &Evidence<'_>, counts: &Counts, at: At) -> Vec<String> 
                 "{} joins were answered, {} not",
                 known.acknowledged, known.unknown
             ),
-        );
-        check(
-            known.live <= counts.live(),
-            format!("{} are certainly here", known.live),
         );
         check(
             known.inside <= counts.active,
@@ -121,11 +121,15 @@ impl Known {
             let_in: 0,
             ended: 0,
         };
+        let forgettings = evidence.forgettings().filter(|outage| outage.from <= at);
+        let forgot_at = forgettings.map(|outage| outage.to).max();
+        let forgot_at = forgot_at.unwrap_or_default();
         for story in &evidence.stories {
             known.highest = known.highest.max(story.ordinal);
             let states = || story.records.iter().filter_map(|record| record.state());
             let over = states().any(State::is_end);
-            let live = !over && !evidence.may_be_over(story, at);
+            let asked_since = story.records.iter().any(|record| record.t0 >= forgot_at);
+            let live = asked_since && !over && !evidence.may_be_over(story, at);
             let let_in = states().any(|state| state == State::Inside);
             known.ended += u64::from(over);
             known.live += u64::from(live);

@@ -8,13 +8,17 @@ use crate::history::{
 };
 
 /// W4: walks from the last ordinal to the first and keeps the earliest answer above: nobody below may have
-/// asked after it.
+/// asked after it, unless the one above was lost with every node that knew it.
 pub(super) fn joined_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
     let mut broken = Vec::new();
     let mut first: Option<&Story<'_>> = None;
     for story in evidence.stories.iter().rev() {
         let above = first.filter(|above| above.ordinal > story.ordinal);
-        if let Some(above) = above.filter(|above| above.acknowledged < story.asked) {
+        let above = above.filter(|above| {
+            above.acknowledged < story.asked
+                && !evidence.lost_with(&above.known_to(), story.acknowledged)
+        });
+        if let Some(above) = above {
             let what = format!(
                 "{} was answered with {} before {} asked for {}",
                 above.user, above.ordinal, story.user, story.ordinal

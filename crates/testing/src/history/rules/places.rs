@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Rule, Violation};
 use crate::history::{
-    evidence::{Evidence, Story},
+    evidence::{Evidence, Story, knowing},
     record::{At, Op, Outcome, Record, State},
 };
 
@@ -31,7 +31,9 @@ fn wrongly_ended<'h>(
         let fine = match record.state() {
             _ if record.op == Op::Leave => true,
             // An operator is not told how it ended.
-            Some(State::Gone) if record.op == Op::Find => evidence.may_be_over(story, record.t1),
+            Some(State::Gone) if record.op == Op::Find => {
+                evidence.may_be_over(story, record.t1) || evidence.may_be_missing(story, record.t1)
+            }
             Some(State::Gone) => evidence.may_be_gone(story, record.t1),
             Some(State::Done) => evidence.may_be_done(story, record.t1),
             Some(State::Waiting | State::Inside) => true,
@@ -83,7 +85,7 @@ pub(super) fn one_each(evidence: &Evidence<'_>) -> Vec<Violation> {
 
 /// Until when a place was certainly live: the last answer that says so, or as long as it could not end.
 fn live_until(evidence: &Evidence<'_>, story: &Story<'_>, at: At) -> At {
-    if !evidence.may_be_over(story, at) && !evidence.store_forgot(story.asked, at) {
+    if !evidence.may_be_over(story, at) && !evidence.may_be_missing(story, at) {
         return at;
     }
     let waiting = story.waiting().map(|(since, _)| since);
@@ -99,11 +101,20 @@ fn mistaken(record: &Record) -> Option<Violation> {
     Some(Rule::W2.broken(what, [record]))
 }
 
-/// W3: no two users have the same ordinal, also not in another epoch: the room was never deleted.
+/// W3: no two users have the same ordinal, also not in another epoch: the room was never deleted. But one that was
+/// lost with every node that knew it may be given again.
 pub(super) fn ordinals_unique(evidence: &Evidence<'_>) -> Vec<Violation> {
     let pairs = evidence.stories.windows(2);
     pairs
         .filter(|pair| pair[0].ordinal == pair[1].ordinal)
+        .filter(|pair| {
+            let first = pair.iter().min_by_key(|story| story.acknowledged);
+            let again = pair.iter().map(|story| story.acknowledged).max();
+            let excused = first
+                .zip(again)
+                .is_some_and(|(first, again)| evidence.lost_with(&first.known_to(), again));
+            !excused
+        })
         .map(|pair| {
             let what = format!(
                 "{} is of {} and {}",
@@ -125,22 +136,25 @@ fn since(evidence: &Evidence<'_>, record: &Record) -> Option<At> {
     })
 }
 
-/// T2: nothing that was true after a place had ended says that it is live.
+/// T2: nothing that was true after a place had ended says that it is live, unless the store has forgotten that and
+/// nobody who knew could tell it.
 pub(super) fn ended_stays_ended(evidence: &Evidence<'_>) -> Vec<Violation> {
     let stories = evidence.stories.iter();
     stories
         .filter_map(|story| {
-            let ended = story
-                .records
-                .iter()
-                .filter(|record| record.state().is_some_and(State::is_end))
-                .min_by_key(|record| record.t1)?;
+            // An operator who finds nobody does not say that a place has ended.
+            let ends = story.records.iter().copied().filter(|record| {
+                record.op != Op::Find && record.state().is_some_and(State::is_end)
+            });
+            let ended = ends.clone().min_by_key(|record| record.t1)?;
+            let knew = knowing(ends);
             let back = story.records.iter().find(|record| {
                 let live = matches!(record.state(), Some(State::Waiting | State::Inside));
                 live && since(evidence, record).is_some_and(|since| since > ended.t1)
+                    && !evidence.lost_with(&knew, record.t1)
             })?;
             let what = format!("{} of {} had ended, and is back", story.ordinal, story.user);
-            Some(Rule::T2.broken(what, [*ended, *back]))
+            Some(Rule::T2.broken(what, [ended, *back]))
         })
         .collect()
 }

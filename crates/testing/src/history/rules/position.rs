@@ -7,7 +7,7 @@ use crate::history::{
 };
 
 /// W6: of two answers, the later of which was asked for with the version of the earlier, the later shows no
-/// higher position, and no older picture. Two halves of a store that is divided show two lines.
+/// higher position, and no older picture.
 pub(super) fn never_rises(evidence: &Evidence<'_>) -> Vec<Violation> {
     let stories = evidence.stories.iter();
     stories.flat_map(|story| rises(evidence, story)).collect()
@@ -18,7 +18,7 @@ fn rises(evidence: &Evidence<'_>, story: &Story<'_>) -> Vec<Violation> {
     // The lowest position that was shown so far.
     let mut lowest: Option<(u64, &Record)> = None;
     for &record in &story.records {
-        broken.extend(outdated(record).filter(|_| !evidence.was_divided(record.t0, record.t1)));
+        broken.extend(outdated(record));
         let Some(position) = position(record) else {
             continue;
         };
@@ -27,8 +27,6 @@ fn rises(evidence: &Evidence<'_>, story: &Story<'_>) -> Vec<Violation> {
             && follows(record, earlier)
             // Whose pass is forgotten is back at the door.
             && !(before == 0 && evidence.store_forgot(earlier.t0, record.t1))
-            // Who was let in where the store was replaced was not.
-            && !evidence.was_divided(earlier.t0, record.t1)
         {
             let what = format!(
                 "{} of {}: {before} became {position}",
@@ -63,17 +61,13 @@ fn version(record: &Record) -> Option<u64> {
     record.told.as_ref().and_then(|told| told.version)
 }
 
-/// W7: who is certainly in line ahead is counted, and nobody is who certainly is not. Where the store is divided,
-/// there are two lines for a while, and which of them was shown is not known.
+/// W7: who is certainly in line ahead is counted, and nobody is who certainly is not.
 pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
     let line = Line::of(evidence);
     let stories = evidence.stories.iter();
     stories
         .flat_map(|story| {
             let told = story.waiting().filter_map(|(since, record)| {
-                if evidence.was_divided(since, record.t1) {
-                    return None;
-                }
                 let ahead = position(record)?.checked_sub(1)?;
                 Some((since, record, ahead))
             });
@@ -121,7 +115,7 @@ impl Line {
     fn of(evidence: &Evidence<'_>) -> Self {
         let heads = evidence
             .admissions()
-            .filter(|(_, at)| !evidence.was_divided(at.earliest, at.latest))
+            .filter(|(story, _)| !evidence.lost_with(&story.seen_inside_by(), At::MAX))
             .map(|(story, admission)| (admission.latest, story.ordinal));
         let mut heads: Vec<_> = heads.collect();
         heads.sort_unstable();

@@ -1,6 +1,7 @@
 //! The rules, judged: each catches a history in which exactly it is broken, and not the same one put right.
 
 mod admissions;
+mod forgetting;
 mod order;
 mod places;
 mod position;
@@ -29,6 +30,7 @@ fn cases() -> Vec<Case> {
         room::cases(),
         ticks::cases(),
         admissions::cases(),
+        forgetting::cases(),
     ]
     .into_iter()
     .flatten()

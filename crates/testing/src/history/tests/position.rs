@@ -36,16 +36,6 @@ fn rising() -> Vec<Case> {
         },
         Case {
             rule: Rule::W6,
-            how: "a position rises, and the store was divided only before that",
-            wrong: tried()
-                .suffered(Kind::Divided, Target::Store, 72..78)
-                .polled("cid", 100..110, waiting(3, 3)),
-            right: tried()
-                .suffered(Kind::Divided, Target::Store, 72..98)
-                .polled("cid", 100..110, waiting(3, 3)),
-        },
-        Case {
-            rule: Rule::W6,
             how: "a picture is older than what its reader has seen",
             wrong: three().polled("cid", 60..70, waiting(3, 3).at_version(2)),
             right: three().polled("cid", 60..70, waiting(3, 3).at_version(3)),
@@ -105,16 +95,6 @@ fn bounds() -> Vec<Case> {
                 .lost(Op::Leave, "cid", 55..57)
                 .joined("dot", 60..70, waiting(4, 2))
                 .polled("bob", 80..90, waiting(2, 2)),
-        },
-        Case {
-            rule: Rule::W7,
-            how: "somebody is counted who was let in before the store was divided",
-            wrong: let_in()
-                .suffered(Kind::Divided, Target::Store, 52..58)
-                .joined("dot", 60..70, waiting(4, 4)),
-            right: let_in()
-                .suffered(Kind::Divided, Target::Store, 2..58)
-                .joined("dot", 60..70, waiting(4, 4)),
         },
         Case {
             rule: Rule::W7,

@@ -14,6 +14,8 @@ pub(super) struct Tale {
     /// The highest version that each user has seen.
     versions: BTreeMap<String, u64>,
     version: u64,
+    /// Whom everybody asks.
+    node: usize,
 }
 
 /// A place that waits.
@@ -78,6 +80,7 @@ impl Tale {
             history,
             versions: BTreeMap::new(),
             version: 0,
+            node: 0,
         }
     }
 
@@ -97,6 +100,18 @@ impl Tale {
     /// Where who is not heard of for ten seconds is stepped over.
     pub(super) fn with_presence(mut self) -> Self {
         self.history.policy.presence_ttl = Duration::from_secs(10);
+        self
+    }
+
+    /// Where no pass runs out.
+    pub(super) fn with_long_passes(mut self) -> Self {
+        self.history.policy.pass_ttl = Duration::from_secs(3_600);
+        self
+    }
+
+    /// From here on everybody asks this node.
+    pub(super) fn via(mut self, node: usize) -> Self {
+        self.node = node;
         self
     }
 
@@ -209,7 +224,7 @@ impl Tale {
         self.history.records.push(Record {
             id: 0,
             client: 0,
-            node: 0,
+            node: self.node,
             op,
             user: user.to_owned(),
             holds,
