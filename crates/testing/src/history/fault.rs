@@ -35,6 +35,8 @@ pub enum Kind {
     Emptied,
     /// Nobody who matters is reached, and nobody reaches it.
     CutOff,
+    /// The store's clock jumps ahead, and passes may end sooner.
+    ClockAhead,
     /// Nobody is let in for a reason of the room's own, as while lost places are awaited.
     Held,
 }

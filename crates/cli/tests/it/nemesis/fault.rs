@@ -50,6 +50,14 @@ pub(super) enum Fault {
     FreezeNode {
         node: usize,
     },
+    /// All nodes but one.
+    FreezeOthers {
+        node: usize,
+    },
+    /// `kill -9` of the master and of a node, and a start of both: they are on one machine.
+    Reboot {
+        node: usize,
+    },
 }
 
 /// What a fault needs for itself: two that need the same do not overlap.
@@ -78,6 +86,8 @@ impl Fault {
         ];
         let servers = [
             Self::LoseNode { node },
+            Self::FreezeOthers { node },
+            Self::Reboot { node },
             Self::KillMaster,
             Self::EmptyMaster,
             Self::EmptyMaster,
@@ -108,26 +118,39 @@ impl Fault {
         match self {
             Self::FlushAll | Self::FlushFunctions | Self::FailOver => 0..=0,
             Self::EmptyMaster => 50..=3_000,
-            Self::KillMaster | Self::KillNode { .. } | Self::LoseNode { .. } => 50..=4_000,
+            Self::KillMaster
+            | Self::KillNode { .. }
+            | Self::LoseNode { .. }
+            | Self::Reboot { .. } => 50..=4_000,
             Self::OutOfMemory | Self::FailOverAndBack => 500..=3_000,
-            Self::FreezeMaster | Self::FreezeNode { .. } | Self::MoveClock { .. } => 500..=5_000,
+            Self::FreezeMaster
+            | Self::FreezeNode { .. }
+            | Self::FreezeOthers { .. }
+            | Self::MoveClock { .. } => 500..=5_000,
             Self::Partition { .. } => 2_000..=7_000,
         }
     }
 
     /// What it needs for itself.
-    pub(super) fn part(self) -> Option<Part> {
+    pub(super) fn parts(self) -> Vec<Part> {
         match self {
-            Self::KillMaster | Self::EmptyMaster | Self::FreezeMaster => Some(Part::MasterProcess),
-            Self::FailOverAndBack | Self::Partition { .. } => Some(Part::Network),
-            Self::OutOfMemory => Some(Part::Memory),
-            Self::MoveClock { .. } => Some(Part::Clock),
+            Self::KillMaster | Self::EmptyMaster | Self::FreezeMaster => vec![Part::MasterProcess],
+            Self::FailOverAndBack | Self::Partition { .. } => vec![Part::Network],
+            Self::OutOfMemory => vec![Part::Memory],
+            Self::MoveClock { .. } => vec![Part::Clock],
             Self::KillNode { node } | Self::LoseNode { node } | Self::FreezeNode { node } => {
-                Some(Part::Node(node))
+                vec![Part::Node(node)]
             }
-            Self::FlushAll | Self::FlushFunctions | Self::FailOver => None,
+            Self::FreezeOthers { node } => others(node).map(Part::Node).collect(),
+            Self::Reboot { node } => vec![Part::MasterProcess, Part::Node(node)],
+            Self::FlushAll | Self::FlushFunctions | Self::FailOver => Vec::new(),
         }
     }
+}
+
+/// All nodes but one.
+pub(super) fn others(node: usize) -> impl Iterator<Item = usize> {
+    (0..NODES).filter(move |&other| other != node)
 }
 
 impl fmt::Display for Fault {
@@ -148,6 +171,8 @@ impl fmt::Display for Fault {
             Self::KillNode { node } => write!(f, "kill -9 of node {node}"),
             Self::LoseNode { node } => write!(f, "kill -9 of node {node}, which loses its data"),
             Self::FreezeNode { node } => write!(f, "SIGSTOP of node {node}"),
+            Self::FreezeOthers { node } => write!(f, "SIGSTOP of all nodes but {node}"),
+            Self::Reboot { node } => write!(f, "kill -9 of the master and node {node}"),
         }
     }
 }

@@ -12,7 +12,7 @@ use ropeline_testing::{
 };
 
 use super::{
-    fault::Fault,
+    fault::{Fault, others},
     records::Records,
     schedule::{Planned, Schedule},
     store::{Handover, Store},
@@ -69,6 +69,12 @@ impl Nemesis<'_> {
                 });
             }
             Fault::FreezeNode { node } => self.freeze_node(node, planned),
+            Fault::FreezeOthers { node } => thread::scope(|scope| {
+                for other in others(node) {
+                    scope.spawn(move || self.freeze_node(other, planned));
+                }
+            }),
+            Fault::Reboot { node } => self.reboot(node, planned),
             Fault::Partition { node } => self.cut_off(node, planned),
             _ => {
                 let disturb = |master| self.strike_master(master, planned);
@@ -122,6 +128,16 @@ impl Nemesis<'_> {
         });
     }
 
+    fn reboot(&self, node: usize, planned: &Planned) {
+        let restart = || {
+            self.nodes.end(node);
+            self.on_master(|master| self.restart_master(master, planned.lasts));
+            self.nodes.start(node);
+        };
+        let records = self.records;
+        self.disturbed(|| records.during(Kind::Killed, Target::Node(node), restart));
+    }
+
     fn freeze_node(&self, node: usize, planned: &Planned) {
         self.records.during(Kind::Stopped, Target::Node(node), || {
             self.nodes.freeze(node);
@@ -133,14 +149,7 @@ impl Nemesis<'_> {
     fn strike_master(&self, master: usize, planned: &Planned) {
         let lasts = planned.lasts;
         match planned.fault {
-            Fault::KillMaster if self.persistence == Persistence::None => {
-                self.restart_empty(master, lasts);
-            }
-            Fault::KillMaster => {
-                write(self.store).servers_mut().kill(master);
-                thread::sleep(lasts);
-                write(self.store).servers_mut().start_again(master);
-            }
+            Fault::KillMaster => self.restart_master(master, lasts),
             Fault::EmptyMaster => self.restart_empty(master, lasts),
             Fault::FreezeMaster => {
                 read(self.store).servers().freeze(master);
@@ -159,15 +168,24 @@ impl Nemesis<'_> {
                 self.command(master, &["CONFIG", "SET", "maxmemory", "0"]);
             }
             Fault::MoveClock { seconds } => {
-                read(self.store).servers().shift_clock(master, seconds);
-                thread::sleep(lasts);
-                read(self.store).servers().shift_clock(master, 0);
+                self.records.during(Kind::ClockAhead, Target::Store, || {
+                    read(self.store).servers().shift_clock(master, seconds);
+                    thread::sleep(lasts);
+                    read(self.store).servers().shift_clock(master, 0);
+                });
             }
-            Fault::KillNode { .. }
-            | Fault::LoseNode { .. }
-            | Fault::FreezeNode { .. }
-            | Fault::Partition { .. } => unreachable!("the master is not all that it takes"),
+            _ => unreachable!("it takes more than the master"),
         }
+    }
+
+    /// Kills the master and starts it with what it has written down.
+    fn restart_master(&self, master: usize, lasts: Duration) {
+        if self.persistence == Persistence::None {
+            return self.restart_empty(master, lasts);
+        }
+        write(self.store).servers_mut().kill(master);
+        thread::sleep(lasts);
+        write(self.store).servers_mut().start_again(master);
     }
 
     fn restart_empty(&self, master: usize, lasts: Duration) {

@@ -96,8 +96,9 @@ impl Planned {
 
     /// Whether both need the same part of the system at the same time.
     fn disturbs(&self, other: &Self) -> bool {
-        self.fault.part().is_some()
-            && self.fault.part() == other.fault.part()
+        let parts = self.fault.parts();
+        let mut shared = other.fault.parts().into_iter();
+        shared.any(|part| parts.contains(&part))
             && self.begins <= other.ends() + BETWEEN
             && other.begins <= self.ends() + BETWEEN
     }

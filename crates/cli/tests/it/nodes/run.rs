@@ -19,8 +19,8 @@ const AUDIT_EVERY: Duration = Duration::from_millis(250);
 const CALM: Duration = Duration::from_millis(1_100);
 /// So many audits at the end are enough for passes to run out.
 const CALM_AUDITS_MAX: usize = 12;
-/// Violations that are shown in full.
-const SHOWN_MAX: usize = 8;
+/// Violations of each kind that are shown in full.
+const SHOWN_MAX: usize = 3;
 
 pub(crate) struct Scene {
     pub(crate) policy: Policy,
@@ -170,8 +170,7 @@ pub(crate) fn judged(name: &str, history: &History) -> Result<(), Broken> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = path.join(format!("{name}-{}.jsonl", std::process::id()));
     history.write(&path).expect("the record is written");
-    let shown = violations.iter().take(SHOWN_MAX);
-    let shown: Vec<_> = shown.map(|violation| history.explain(violation)).collect();
+    let shown = shortest(history, &violations);
     let words = format!(
         "{name} broke {:?}; the record is {}\n{}",
         counts(&violations),
@@ -179,6 +178,22 @@ pub(crate) fn judged(name: &str, history: &History) -> Result<(), Broken> {
         shown.join("\n")
     );
     Err(Broken { violations, words })
+}
+
+/// The first few violations of each kind, with the answers that show them.
+fn shortest(history: &History, violations: &[Violation]) -> Vec<String> {
+    let mut kinds = BTreeMap::new();
+    let shown = violations.iter().filter(|violation| {
+        let shows = violation.records.last().map(|id| &history.records[*id]);
+        let kind = (
+            violation.rule,
+            shows.map(|record| format!("{:?}", record.op)),
+        );
+        let count = kinds.entry(kind).or_insert(0);
+        *count += 1;
+        *count <= SHOWN_MAX
+    });
+    shown.map(|violation| history.explain(violation)).collect()
 }
 
 /// How often each rule was broken.

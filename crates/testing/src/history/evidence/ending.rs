@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Evidence, Story};
 use crate::history::{
     SLACK,
+    fault::Kind,
     record::{At, Op, Record},
 };
 
@@ -13,12 +14,24 @@ impl Evidence<'_> {
     pub(in crate::history) fn may_be_gone(&self, story: &Story<'_>, by: At) -> bool {
         let missed_turn_ttl = self.history.policy.missed_turn_ttl;
         let mut absences = story.present.gaps(story.acknowledged);
-        left(story, by) || absences.any(|from| from.saturating_add(missed_turn_ttl) <= by + SLACK)
+        left(story, by)
+            || absences.any(|from| {
+                from.saturating_add(missed_turn_ttl) <= by + SLACK
+                    || from <= by && self.clock_jumped(from, by)
+            })
     }
 
     /// Whether the place may have been inside and be no longer by a moment.
     pub(in crate::history) fn may_be_done(&self, story: &Story<'_>, by: At) -> bool {
-        left(story, by) || self.pass_ends(story, by) <= by + SLACK
+        left(story, by)
+            || self.pass_ends(story, by) <= by + SLACK
+            || self.clock_jumped(story.asked, by)
+    }
+
+    /// Whether the store's clock may have jumped ahead between two moments.
+    fn clock_jumped(&self, from: At, to: At) -> bool {
+        let mut outages = self.outages.iter();
+        outages.any(|outage| outage.kind == Kind::ClockAhead && outage.touches(from, to))
     }
 
     /// Whether the place may have ended in any way by a moment.

@@ -14,8 +14,22 @@ const FOUND: Duration = Duration::from_secs(1);
 const HOLD: Duration = Duration::from_secs(1);
 /// Nodes tell a store again whom they have acknowledged in the last ten seconds; it may take them a while to find it.
 const TOLD_AGAIN: Duration = Duration::from_secs(8);
+/// What one node has done all know by then.
+const SPREAD: Duration = Duration::from_secs(1);
 /// What a node knows is on its disk by then.
 const RECORDED: Duration = Duration::from_millis(1_500);
+
+/// Nodes, each with the moment since which it knows something.
+pub(in crate::history) type Knowing = BTreeMap<usize, At>;
+
+/// Where nodes keep what they know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::history) enum Known {
+    /// It is written down: how far ordinals and admissions have come.
+    OnDisk,
+    /// It is not: who has left or is done.
+    InMemory,
+}
 
 impl Evidence<'_> {
     /// The times at which a store forgets.
@@ -25,27 +39,50 @@ impl Evidence<'_> {
         outages.filter(|outage| outage.kind.forgets())
     }
 
-    /// Whether a store may have forgotten for good, by a moment, what these nodes have known since the moments named:
-    /// each of them was dead, stopped or cut off from before the others told the store what they know until joins
-    /// went on.
-    pub(in crate::history) fn lost_with(&self, knew: &BTreeMap<usize, At>, by: At) -> bool {
+    /// Whether a store may have forgotten for good, by a moment, what these nodes have known since the moments named.
+    ///
+    /// Every other node learns of it too. Each that has learned of it was dead, stopped or cut off from before the
+    /// others told the store what they know until joins went on; or it died and had not written it down.
+    pub(in crate::history) fn lost_with(&self, what: Known, knew: &Knowing, by: At) -> bool {
         let Some(&since) = knew.values().min() else {
             return false;
         };
+        let mut knew = knew.clone();
+        for node in 0..self.nodes {
+            let learned = self.learned_by(node, since);
+            let at = knew.entry(node).or_insert(learned);
+            *at = learned.min(*at);
+        }
         let mut forgettings = self.forgettings().filter(|it| it.touches(since, by));
         forgettings.any(|forgetting| {
             let mut knew = knew.iter().filter(|(_, at)| **at <= forgetting.to);
-            knew.all(|(&node, &at)| self.was_out(node, at, forgetting))
+            knew.all(|(&node, &at)| self.was_out(node, what, at, forgetting))
         })
     }
 
-    fn was_out(&self, node: usize, knew_at: At, forgetting: &Outage) -> bool {
+    /// When a node has certainly learned of what the store knew at a moment.
+    fn learned_by(&self, node: usize, known_at: At) -> At {
+        let hindering = |outage: &&Outage| {
+            let of_store = outage.target == Target::Store && outage.kind != Kind::Held;
+            of_store || outage.target == Target::Node(node)
+        };
+        let mut from = known_at;
+        for outage in self.outages.iter().filter(hindering) {
+            if outage.touches(from, from + SPREAD) {
+                from = from.max(outage.to);
+            }
+        }
+        from.saturating_add(SPREAD)
+    }
+
+    fn was_out(&self, node: usize, what: Known, knew_at: At, forgetting: &Outage) -> bool {
         let mut outages = self.of_node(node, knew_at, forgetting);
         outages.any(|outage| {
             let returned_late = outage.to >= forgetting.from + HOLD;
+            let unwritten = what == Known::InMemory || outage.from <= knew_at + RECORDED;
             match outage.kind {
                 Kind::Emptied => true,
-                Kind::Killed => returned_late || outage.from <= knew_at + RECORDED,
+                Kind::Killed => returned_late || unwritten,
                 _ => returned_late,
             }
         })
@@ -83,22 +120,20 @@ impl Evidence<'_> {
 
 impl Story<'_> {
     /// The nodes that know of the place, each with the first moment at which it said so.
-    pub(in crate::history) fn known_to(&self) -> BTreeMap<usize, At> {
+    pub(in crate::history) fn known_to(&self) -> Knowing {
         let answers = self.records.iter().copied();
         knowing(answers.filter(|record| record.outcome == Outcome::Ok))
     }
 
     /// The nodes that know that the place is inside.
-    pub(in crate::history) fn seen_inside_by(&self) -> BTreeMap<usize, At> {
+    pub(in crate::history) fn seen_inside_by(&self) -> Knowing {
         knowing(self.inside())
     }
 }
 
 /// The nodes that gave these answers, each with the moment of its first.
-pub(in crate::history) fn knowing<'a>(
-    answers: impl Iterator<Item = &'a Record>,
-) -> BTreeMap<usize, At> {
-    let mut nodes = BTreeMap::new();
+pub(in crate::history) fn knowing<'a>(answers: impl Iterator<Item = &'a Record>) -> Knowing {
+    let mut nodes = Knowing::new();
     for answer in answers {
         let first = nodes.entry(answer.node).or_insert(answer.t1);
         *first = answer.t1.min(*first);

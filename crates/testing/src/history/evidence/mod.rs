@@ -19,7 +19,7 @@ use super::{
     record::{At, Op, Outcome, Record, State},
 };
 pub(super) use admission::Admission;
-pub(super) use excuse::knowing;
+pub(super) use excuse::{Known, knowing};
 pub(super) use spans::Spans;
 
 /// A history and what follows from it.
@@ -29,6 +29,8 @@ pub(super) struct Evidence<'h> {
     /// Every acknowledged place, by ordinal.
     pub(super) stories: Vec<Story<'h>>,
     pub(super) outages: Vec<Outage>,
+    /// How many nodes there are.
+    nodes: usize,
 }
 
 /// All that is known of one acknowledged place.
@@ -57,6 +59,12 @@ impl<'h> Evidence<'h> {
             history,
             stories: stories(history),
             outages: Outage::of(&history.faults),
+            nodes: history
+                .records
+                .iter()
+                .map(|record| record.node + 1)
+                .max()
+                .unwrap_or(0),
         };
         for at in 0..evidence.stories.len() {
             let story = &evidence.stories[at];
@@ -120,6 +128,12 @@ impl<'h> Story<'h> {
     fn telling(&self, state: State) -> impl Iterator<Item = &'h Record> {
         let records = self.records.iter().copied();
         records.filter(move |record| record.state() == Some(state))
+    }
+
+    /// Answers that the place has ended. An operator who does not find it does not say that.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &'h Record> {
+        let records = self.records.iter().copied();
+        records.filter(|record| record.op != Op::Find && record.state().is_some_and(State::is_end))
     }
 
     /// The first attempt to leave, answered or not.

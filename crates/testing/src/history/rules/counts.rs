@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Rule, Violation};
 use crate::history::{
     evidence::Evidence,
-    record::{At, Counts, Op, Outcome, Record, State},
+    record::{At, Counts, Op, Outcome, Record},
 };
 
 /// As long as it takes every node to hear of the last change.
@@ -126,11 +126,10 @@ impl Known {
         let forgot_at = forgot_at.unwrap_or_default();
         for story in &evidence.stories {
             known.highest = known.highest.max(story.ordinal);
-            let states = || story.records.iter().filter_map(|record| record.state());
-            let over = states().any(State::is_end);
+            let over = story.ends().next().is_some();
             let asked_since = story.records.iter().any(|record| record.t0 >= forgot_at);
             let live = asked_since && !over && !evidence.may_be_over(story, at);
-            let let_in = states().any(|state| state == State::Inside);
+            let let_in = story.inside().next().is_some();
             known.ended += u64::from(over);
             known.live += u64::from(live);
             known.inside += u64::from(live && let_in);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Rule, Violation};
 use crate::history::{
     evidence::{Admission, Evidence, Story},
-    record::{At, Op, Outcome, State},
+    record::{At, Op, Outcome},
 };
 
 /// A free slot is filled within this. The goal is a quarter of a second; a busy machine takes longer.
@@ -101,12 +101,7 @@ impl People {
 /// The longest time during which a place may be inside.
 fn may_be_inside(evidence: &Evidence<'_>, story: &Story<'_>) -> (At, At) {
     let earliest = story.waits.first_end().unwrap_or(story.asked);
-    let over = story
-        .records
-        .iter()
-        .filter(|record| record.state().is_some_and(State::is_end))
-        .map(|record| record.t1)
-        .min();
+    let over = story.ends().map(|record| record.t1).min();
     let last = story.records.iter().map(|record| record.t1).max();
     let latest = over.unwrap_or_else(|| gone_quiet(evidence, last.unwrap_or(story.acknowledged)));
     (earliest, latest)

@@ -3,7 +3,7 @@
 use super::{Rule, Violation};
 use crate::history::{
     SLACK,
-    evidence::{Evidence, Story},
+    evidence::{Evidence, Known, Story},
     record::Record,
 };
 
@@ -16,7 +16,7 @@ pub(super) fn joined_in_order(evidence: &Evidence<'_>) -> Vec<Violation> {
         let above = first.filter(|above| above.ordinal > story.ordinal);
         let above = above.filter(|above| {
             above.acknowledged < story.asked
-                && !evidence.lost_with(&above.known_to(), story.acknowledged)
+                && !evidence.lost_with(Known::OnDisk, &above.known_to(), story.acknowledged)
         });
         if let Some(above) = above {
             let what = format!(

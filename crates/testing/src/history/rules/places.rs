@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Rule, Violation};
 use crate::history::{
-    evidence::{Evidence, Story, knowing},
+    evidence::{Evidence, Known, Story, knowing},
     record::{At, Op, Outcome, Record, State},
 };
 
@@ -39,7 +39,11 @@ fn wrongly_ended<'h>(
             Some(State::Waiting | State::Inside) => true,
             None => record.outcome != Outcome::Fail || !is_about_token(record),
         };
-        (!fine).then_some(("was acknowledged, and is over without a reason", record))
+        let what = match record.op {
+            Op::Find => "was acknowledged, and no operator finds it",
+            _ => "was acknowledged, and is over without a reason",
+        };
+        (!fine).then_some((what, record))
     })
 }
 
@@ -110,9 +114,9 @@ pub(super) fn ordinals_unique(evidence: &Evidence<'_>) -> Vec<Violation> {
         .filter(|pair| {
             let first = pair.iter().min_by_key(|story| story.acknowledged);
             let again = pair.iter().map(|story| story.acknowledged).max();
-            let excused = first
-                .zip(again)
-                .is_some_and(|(first, again)| evidence.lost_with(&first.known_to(), again));
+            let excused = first.zip(again).is_some_and(|(first, again)| {
+                evidence.lost_with(Known::OnDisk, &first.known_to(), again)
+            });
             !excused
         })
         .map(|pair| {
@@ -142,16 +146,12 @@ pub(super) fn ended_stays_ended(evidence: &Evidence<'_>) -> Vec<Violation> {
     let stories = evidence.stories.iter();
     stories
         .filter_map(|story| {
-            // An operator who finds nobody does not say that a place has ended.
-            let ends = story.records.iter().copied().filter(|record| {
-                record.op != Op::Find && record.state().is_some_and(State::is_end)
-            });
-            let ended = ends.clone().min_by_key(|record| record.t1)?;
-            let knew = knowing(ends);
+            let ended = story.ends().min_by_key(|record| record.t1)?;
+            let knew = knowing(story.ends());
             let back = story.records.iter().find(|record| {
                 let live = matches!(record.state(), Some(State::Waiting | State::Inside));
                 live && since(evidence, record).is_some_and(|since| since > ended.t1)
-                    && !evidence.lost_with(&knew, record.t1)
+                    && !evidence.lost_with(Known::InMemory, &knew, record.t1)
             })?;
             let what = format!("{} of {} had ended, and is back", story.ordinal, story.user);
             Some(Rule::T2.broken(what, [ended, *back]))

@@ -1,9 +1,11 @@
 //! Positions: never rising, and right.
 
+use std::collections::BTreeSet;
+
 use super::{Rule, Violation};
 use crate::history::{
-    evidence::{Evidence, Story},
-    record::{At, Record, State},
+    evidence::{Evidence, Known, Story, knowing},
+    record::{At, Record},
 };
 
 /// W6: of two answers, the later of which was asked for with the version of the earlier, the later shows no
@@ -115,13 +117,20 @@ impl Line {
     fn of(evidence: &Evidence<'_>) -> Self {
         let heads = evidence
             .admissions()
-            .filter(|(story, _)| !evidence.lost_with(&story.seen_inside_by(), At::MAX))
+            .filter(|(story, _)| {
+                !evidence.lost_with(Known::OnDisk, &story.seen_inside_by(), At::MAX)
+            })
             .map(|(story, admission)| (admission.latest, story.ordinal));
         let mut heads: Vec<_> = heads.collect();
         heads.sort_unstable();
         keep_records(&mut heads, |next, best| next > best);
+        let pairs = evidence.stories.windows(2);
+        let pairs = pairs.filter(|pair| pair[0].ordinal == pair[1].ordinal);
+        let doubled: BTreeSet<_> = pairs.map(|pair| pair[0].ordinal).collect();
         let first_in_line = if has_door(evidence) { 2 } else { 1 };
-        let in_line = evidence.stories.iter().flat_map(|story| {
+        // Where an ordinal was given twice, one says nothing of the other.
+        let once = |story: &&Story<'_>| !doubled.contains(&story.ordinal);
+        let in_line = evidence.stories.iter().filter(once).flat_map(|story| {
             let waiting = story.waiting();
             let in_line = waiting.filter(|(_, record)| position(record) >= Some(first_in_line));
             in_line.map(|(since, _)| (since, story.ordinal))
@@ -133,7 +142,8 @@ impl Line {
             .stories
             .iter()
             .filter(|story| story.admission.is_none());
-        let leaves = unseen.filter_map(Leave::of).collect();
+        let leaves = unseen.filter_map(|story| Leave::of(evidence, story));
+        let leaves = leaves.collect();
         Self {
             heads,
             tails,
@@ -165,17 +175,15 @@ impl Line {
 }
 
 impl Leave {
-    fn of(story: &Story<'_>) -> Option<Self> {
-        let done = story
-            .records
-            .iter()
-            .filter(|record| record.state().is_some_and(State::is_end));
-        let done = done.map(|record| record.t1).min();
+    fn of(evidence: &Evidence<'_>, story: &Story<'_>) -> Option<Self> {
+        let done = story.ends().map(|record| record.t1).min();
+        // What every node that knew it could not tell a store may be undone.
+        let lost = evidence.lost_with(Known::InMemory, &knowing(story.ends()), At::MAX);
         let tried = story.leave().map(|leave| leave.t0);
         Some(Self {
             ordinal: story.ordinal,
             tried: tried.or(done)?,
-            done: done.unwrap_or(At::MAX),
+            done: done.filter(|_| !lost).unwrap_or(At::MAX),
         })
     }
 }

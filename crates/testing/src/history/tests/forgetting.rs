@@ -80,6 +80,8 @@ fn not_found() -> Vec<Case> {
 
 fn ordinals() -> Vec<Case> {
     let bob = |tale: Tale, at: u64| tale.via(1).joined("bob", at..at + 10, waiting(1, 1));
+    // The other node cannot say what it has learned.
+    let alone = |tale: Tale| tale.suffered(Kind::Stopped, Target::Node(1), 4_900..6_900);
     let node_lost = |tale: Tale| tale.suffered(Kind::Emptied, Target::Node(0), 5_000..5_100);
     let second = || Tale::park(1, 3_600_000).joined("ann", 0..10, waiting(2, 2));
     vec![
@@ -112,14 +114,20 @@ fn ordinals() -> Vec<Case> {
         Case {
             rule: Rule::W3,
             how: "an ordinal is given again that a killed node had on its disk",
-            wrong: bob(forgot(ann(), 5_000).killed(0, 5_000..5_100), 7_000),
-            right: bob(node_lost(forgot(ann(), 5_000)), 7_000),
+            wrong: bob(alone(forgot(ann(), 5_000)).killed(0, 5_000..5_100), 7_000),
+            right: bob(node_lost(alone(forgot(ann(), 5_000))), 7_000),
         },
         Case {
             rule: Rule::W3,
             how: "an ordinal is given again that a node knew until others had brought it back",
             wrong: bob(forgot(ann(), 100).killed(0, 1_400..3_000), 2_000),
             right: bob(forgot(ann(), 100).killed(0, 150..200), 2_000),
+        },
+        Case {
+            rule: Rule::W3,
+            how: "an ordinal is given again that another node had learned of",
+            wrong: bob(stopped(forgot(ann(), 1_500), 1_400..5_000), 4_000),
+            right: bob(stopped(forgot(ann(), 800), 700..5_000), 4_000),
         },
         Case {
             rule: Rule::W4,
@@ -226,10 +234,23 @@ fn positions() -> Vec<Case> {
         forgot(tale.joined("bob", 20..30, waiting(2, 1)), 100)
     };
     let counts_ann = |tale: Tale| tale.via(1).joined("cid", 2_000..2_010, waiting(3, 3));
-    vec![Case {
-        rule: Rule::W7,
-        how: "somebody is counted whom a living node has seen inside",
-        wrong: counts_ann(let_in()),
-        right: counts_ann(let_in().suffered(Kind::CutOff, Target::Node(0), 50..3_000)),
-    }]
+    let left = || {
+        let bob = ann().joined("bob", 12..15, waiting(2, 2));
+        forgot(bob.left("ann", 20..30), 100)
+    };
+    let counts_both = |tale: Tale| tale.via(1).joined("cid", 2_000..2_010, waiting(3, 3));
+    vec![
+        Case {
+            rule: Rule::W7,
+            how: "somebody is counted whom a living node has seen inside",
+            wrong: counts_ann(let_in()),
+            right: counts_ann(let_in().suffered(Kind::CutOff, Target::Node(0), 50..3_000)),
+        },
+        Case {
+            rule: Rule::W7,
+            how: "somebody is counted who has left at a living node",
+            wrong: counts_both(left()),
+            right: counts_both(stopped(left(), 50..3_000)),
+        },
+    ]
 }

@@ -64,6 +64,16 @@ fn lost() -> Vec<Case> {
         },
         Case {
             rule: Rule::W1,
+            how: "a pass ends before its time, and the clock did not jump before that",
+            wrong: passed()
+                .polled("ann", 5_000..5_010, only(State::Done))
+                .suffered(Kind::ClockAhead, Target::Store, 5_100..5_200),
+            right: passed()
+                .polled("ann", 5_000..5_010, only(State::Done))
+                .suffered(Kind::ClockAhead, Target::Store, 4_000..4_100),
+        },
+        Case {
+            rule: Rule::W1,
             how: "somebody was inside and is done without the time for it",
             wrong: ann().polled("ann", 4_000..4_010, waiting(1, 1)).polled(
                 "ann",
