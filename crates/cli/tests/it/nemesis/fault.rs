@@ -127,7 +127,7 @@ impl Fault {
             | Self::FreezeNode { .. }
             | Self::FreezeOthers { .. }
             | Self::MoveClock { .. } => 500..=5_000,
-            Self::Partition { .. } => 2_000..=7_000,
+            Self::Partition { .. } => 3_000..=9_000,
         }
     }
 

@@ -14,6 +14,8 @@ const FOUND: Duration = Duration::from_secs(1);
 const HOLD: Duration = Duration::from_secs(1);
 /// Nodes tell a store again whom they have acknowledged in the last ten seconds; it may take them a while to find it.
 const TOLD_AGAIN: Duration = Duration::from_secs(8);
+/// For how long a master that was replaced may go on.
+const LEASE: Duration = Duration::from_secs(2);
 /// What one node has done all know by then.
 const SPREAD: Duration = Duration::from_secs(1);
 /// What a node knows is on its disk by then.
@@ -37,6 +39,12 @@ impl Evidence<'_> {
         let of_store = |outage: &&Outage| outage.target == Target::Store;
         let outages = self.outages.iter().filter(of_store);
         outages.filter(|outage| outage.kind.forgets())
+    }
+
+    /// Whether an admission that was seen at one moment may be undone by another: a store may have forgotten it, and a
+    /// master that was replaced may let people in until its lease ends.
+    pub(in crate::history) fn may_be_undone(&self, seen_at: At, by: At) -> bool {
+        self.store_forgot(seen_at.saturating_sub(LEASE), by)
     }
 
     /// Whether a store may have forgotten for good, by a moment, what these nodes have known since the moments named.

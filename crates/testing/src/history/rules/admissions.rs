@@ -51,7 +51,7 @@ fn waits_again<'h>(evidence: &Evidence<'h>, story: &Story<'h>) -> Found<'h> {
     story.waiting().find_map(|(since, waits)| {
         let inside = story
             .inside()
-            .find(|inside| inside.t1 < since && !evidence.store_forgot(inside.t0, waits.t1))?;
+            .find(|inside| inside.t1 < since && !evidence.may_be_undone(inside.t0, waits.t1))?;
         Some(("was inside, and waits again".into(), [inside, waits]))
     })
 }

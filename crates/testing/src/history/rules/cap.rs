@@ -1,16 +1,11 @@
 //! The cap.
 
-use std::time::Duration;
-
 use super::{Rule, Violation};
 use crate::history::{
     SLACK,
     evidence::{Evidence, Story},
     record::{At, Record},
 };
-
-/// For how long a master that was replaced may go on.
-const LEASE: Duration = Duration::from_secs(2);
 
 /// A1: walks along all certain stays and counts; operators are told no more than the cap either.
 pub(super) fn holds(evidence: &Evidence<'_>) -> Vec<Violation> {
@@ -80,7 +75,7 @@ fn stays<'h>(evidence: &Evidence<'h>, story: &Story<'h>) -> Vec<Stay<'h>> {
     for record in story.inside() {
         let until = inside_until(evidence, story, record);
         match stays.last_mut() {
-            Some(stay) if !is_excused(evidence, stay.seen.t0, record.t1) => {
+            Some(stay) if !evidence.may_be_undone(stay.seen.t0, record.t1) => {
                 stay.to = stay.to.max(until);
             }
             _ => stays.push(Stay {
@@ -98,13 +93,8 @@ fn inside_until(evidence: &Evidence<'_>, story: &Story<'_>, seen: &Record) -> At
     let lasts = evidence.pass_lasts(story, seen).saturating_sub(SLACK);
     let left = story.leave().map_or(At::MAX, |leave| leave.t0);
     let outage = evidence.next_store_outage(seen.t0);
-    if is_excused(evidence, seen.t0, seen.t1) {
+    if evidence.may_be_undone(seen.t0, seen.t1) {
         return seen.t0;
     }
     lasts.min(left).min(outage).max(seen.t0)
-}
-
-/// Whether a master that has been replaced may have let somebody in at some time between two moments.
-fn is_excused(evidence: &Evidence<'_>, from: At, to: At) -> bool {
-    evidence.store_forgot(from.saturating_sub(LEASE), to)
 }

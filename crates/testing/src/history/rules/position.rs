@@ -28,7 +28,7 @@ fn rises(evidence: &Evidence<'_>, story: &Story<'_>) -> Vec<Violation> {
             && position > before
             && follows(record, earlier)
             // Whose pass is forgotten is back at the door.
-            && !(before == 0 && evidence.store_forgot(earlier.t0, record.t1))
+            && !(before == 0 && evidence.may_be_undone(earlier.t0, record.t1))
         {
             let what = format!(
                 "{} of {}: {before} became {position}",

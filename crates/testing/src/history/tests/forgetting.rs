@@ -208,7 +208,20 @@ fn limits() -> Vec<Case> {
             .audited(3_000..3_010, counts(here))
             .audited(4_100..4_110, counts(here))
     };
+    // Ann is inside where the store was replaced, and waits where it is now.
+    let undone = |at: u64| {
+        forgot(Tale::bank(1).joined("ann", 0..10, waiting(1, 1)), 1_000)
+            .at_gate("ann", at..at + 10, only(State::Inside))
+            .via(1)
+            .polled("ann", 3_500..3_510, waiting(1, 1))
+    };
     vec![
+        Case {
+            rule: Rule::A3,
+            how: "somebody is let in by a master whose lease has ended",
+            wrong: undone(3_200),
+            right: undone(3_000),
+        },
         Case {
             rule: Rule::A1,
             how: "more than the cap are inside longer than a lease after a failover",
