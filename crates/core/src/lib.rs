@@ -31,8 +31,8 @@ pub use pace::Pace;
 pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};
 pub use room::{
     Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, ImportRow, Imported,
-    Joined, Joiner, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState, Round,
-    Saved, SavedPlace, ServerId, Standing, Tick, Was,
+    Joined, Joiner, LEASE, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState,
+    Round, Saved, SavedPlace, ServerId, Stamp, Standing, Tick, Was,
 };
 pub use time::{RoomClock, Timestamp};
 pub use view::{Located, View};

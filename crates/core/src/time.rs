@@ -100,6 +100,12 @@ impl RoomClock {
         }
     }
 
+    /// Goes on from the last room time that anybody has seen.
+    pub(crate) fn go_on_from(&mut self, seen: Timestamp, clock: Timestamp) {
+        self.last = self.last.max(seen);
+        self.rebase(clock);
+    }
+
     /// Goes on from the last room time, however long nobody ran the room.
     pub(crate) fn rebase(&mut self, clock: Timestamp) {
         self.offset_ms = self.last.0.wrapping_sub(clock.0).cast_signed();

@@ -78,6 +78,10 @@ pub enum Command {
     },
     /// What a node knows of the room, where the store may have forgotten.
     Merge(Arc<View>),
+    /// Places that a node has acknowledged lately, sent after its merge in case the store has forgotten them, or whose
+    /// tokens it has seen: each is put back unless it has ended. If a store that fell behind has given the ordinal to somebody else, whose place
+    /// nobody has confirmed in this generation, that one gives way.
+    Retell(Vec<Holder>),
     /// Places of another queue are taken over, in this order; those who were inside there come first.
     ///
     /// Two sets of ordinals and one time say all that is kept of it. `imported` holds the ordinals that an
@@ -180,7 +184,8 @@ pub struct Outcome {
 /// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing was changed: the room runs on another server than it knows of. Merge first.
+    /// Nothing was changed: the room runs on another server than it knows of, or the caller knows another generation
+    /// or a later term. Merge first.
     Fenced,
     /// Nothing was changed: joins are held for this long while the nodes merge what they know.
     Held(Duration),

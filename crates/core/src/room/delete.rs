@@ -6,8 +6,15 @@ use super::{Changes, Header, Reply, Room, RoomState};
 use crate::{Bits, Policy, Timestamp, keys::KeyMemory};
 
 impl Room {
-    /// Everybody out, and nothing remembered but the name and the numbers: tokens of before stay ended.
+    /// Everybody out, and nothing remembered but the name and the numbers: tokens given so far stay ended.
     pub(super) fn delete(&mut self, now: Timestamp) -> Reply {
+        self.header.deleted_until = self.header.epoch.max(now);
+        self.empty(now);
+        Reply::Done
+    }
+
+    /// As [`Self::delete`], where another store has deleted the room already.
+    pub(super) fn empty(&mut self, now: Timestamp) {
         self.reset(now);
         self.header.state = RoomState::Deleted;
         self.header.paused = false;
@@ -17,11 +24,11 @@ impl Room {
         (self.imported, self.claimed) = (Bits::default(), Bits::default());
         self.seen = Default::default();
         self.keys = KeyMemory::default();
+        self.confirmed = Bits::default();
         self.changes = Changes::default();
-        Reply::Done
     }
 
-    /// A deleted room begins again with another epoch, so that no token of before is good for it.
+    /// A deleted room begins again with a later epoch, so that no token from before it was deleted is good for it.
     pub(super) fn create(
         &mut self,
         policy: Arc<Policy>,
@@ -31,13 +38,24 @@ impl Room {
         if !self.is_deleted() {
             return Reply::Created(false);
         }
-        let after_the_last = self.header.epoch + Duration::from_millis(1);
+        let Header {
+            server,
+            generation,
+            term,
+            deleted_until,
+            version,
+            clock,
+            ..
+        } = self.header.clone();
         self.header = Header {
-            epoch: now.max(after_the_last),
+            epoch: now.max(deleted_until + Duration::from_millis(1)),
             digest,
-            version: self.header.version,
-            clock: self.header.clock,
-            ..Header::new(policy, self.host.clone(), now)
+            generation,
+            term,
+            deleted_until,
+            version,
+            clock,
+            ..Header::new(policy, server, now)
         };
         self.visible = true;
         Reply::Created(true)

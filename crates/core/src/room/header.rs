@@ -6,10 +6,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Ordinal, Policy, Timestamp, time::RoomClock};
 
-/// The server that a room's state was last written on, by its run id.
+/// The server on which a room was last raised to another generation. It begins with the server's run id, and no two
+/// raises have the same one, so that it also serves as the generation's nonce.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ServerId(pub Arc<str>);
+
+/// What follows the run id.
+const NONCE_MARK: char = '@';
+
+impl ServerId {
+    /// Whether the generation began on the server with that run id.
+    pub fn is_of(&self, run_id: &Self) -> bool {
+        let nonce = self.0.strip_prefix(&*run_id.0);
+        nonce.is_some_and(|nonce| nonce.is_empty() || nonce.starts_with(NONCE_MARK))
+    }
+
+    /// The server alone, without what distinguishes its generations.
+    #[must_use]
+    pub fn run_id(&self) -> Self {
+        let run_id = self.0.split_once(NONCE_MARK);
+        run_id.map_or_else(|| self.clone(), |(run_id, _)| Self(run_id.into()))
+    }
+
+    /// Another generation on the server with that run id.
+    pub(crate) fn raised(run_id: &Self, nonce: &str) -> Self {
+        Self(format!("{}{NONCE_MARK}{nonce}", run_id.0).into())
+    }
+}
+
+/// What a caller last knew of a room. The room compares it before it does anything, so that a server which missed
+/// something, or a caller which did, is noticed in either direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// The server that the generation began on. No two generations have the same.
+    pub server: ServerId,
+    /// The term of the server as those say who watch over the servers; 0 where nobody does.
+    pub term: u64,
+}
 
 /// Whether joins are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,8 +118,17 @@ pub struct Counters {
 pub struct Header {
     /// When the room was created; changes only if it is deleted and created again.
     pub epoch: Timestamp,
-    /// The server that this state was written on.
+    /// The server that this generation began on.
     pub server: ServerId,
+    /// How often the nodes have put the room together after its server had changed or forgotten something.
+    #[serde(default)]
+    pub generation: u64,
+    /// The highest term in which the room was raised: the config epoch of its server with Sentinels or in a Cluster.
+    #[serde(default)]
+    pub term: u64,
+    /// Tokens of epochs up to this one are void: the room was deleted then.
+    #[serde(default)]
+    pub deleted_until: Timestamp,
     /// Whether joins are taken.
     pub state: RoomState,
     /// Whether nobody is admitted for now.
@@ -114,6 +157,9 @@ pub struct Header {
     pub lost: Option<LostRange>,
     /// Joins are held until then, so that every node has merged before the next ordinal is given.
     pub joins_held_until: Timestamp,
+    /// And nobody is admitted until then.
+    #[serde(default)]
+    pub admission_held_until: Timestamp,
     /// Imported places that nobody has claimed count as present until then.
     #[serde(default)]
     pub imported_until: Timestamp,
@@ -131,6 +177,19 @@ pub struct Header {
 }
 
 impl Header {
+    /// What a caller that knows this header calls with.
+    pub fn stamp(&self) -> Stamp {
+        Stamp {
+            server: self.server.clone(),
+            term: self.term,
+        }
+    }
+
+    /// Whether a token of that epoch is void because its room was deleted since.
+    pub fn voids(&self, epoch: Timestamp) -> bool {
+        epoch <= self.deleted_until
+    }
+
     pub(crate) fn new(policy: Arc<Policy>, server: ServerId, clock: Timestamp) -> Self {
         let round = Round {
             number: 0,
@@ -139,6 +198,9 @@ impl Header {
         Self {
             epoch: clock,
             server,
+            generation: 0,
+            term: 0,
+            deleted_until: Timestamp(0),
             state: RoomState::Open,
             paused: false,
             policy,
@@ -157,6 +219,7 @@ impl Header {
             keys: round,
             lost: None,
             joins_held_until: Timestamp(0),
+            admission_held_until: Timestamp(0),
             imported_until: Timestamp(0),
             stock: None,
             stock_version: 0,

@@ -82,13 +82,46 @@ impl Room {
         Reply::Standing(standings.collect())
     }
 
+    /// Takes the word of a node for places that it has acknowledged.
+    pub(super) fn retell(&mut self, holders: &[Holder], now: Timestamp) -> Reply {
+        for holder in holders {
+            let held_by_another = self.find(&holder.visitor) != Some(holder.ordinal);
+            if held_by_another && self.is_unproven(holder.ordinal) {
+                self.put_back(&holder.visitor, holder.ordinal, now);
+            } else {
+                self.restore_one(holder, now);
+            }
+        }
+        Reply::Done
+    }
+
     fn restore_one(&mut self, holder: &Holder, now: Timestamp) {
         let Holder { visitor, ordinal } = holder;
         match self.standing_at(holder, now) {
-            Standing::Live(_) => self.mark_one(*ordinal, now),
+            Standing::Live(_) => {
+                self.confirm(*ordinal);
+                self.mark_one(*ordinal, now);
+            }
             Standing::Lost => self.put_back(visitor, *ordinal, now),
             Standing::Ended(_) | Standing::Unknown => {}
         }
+    }
+
+    /// Notes that a place was proved, or given in this generation, which matters only while some are lost.
+    pub(super) fn confirm(&mut self, ordinal: Ordinal) {
+        if self.header.lost.is_some() {
+            self.confirmed.insert(ordinal.0);
+        }
+    }
+
+    /// Whether a place is held by somebody who may never have been told of it: a server that was replaced gave it, and
+    /// came back without knowing that another server had given it meanwhile.
+    fn is_unproven(&self, ordinal: Ordinal) -> bool {
+        self.header.generation > 0
+            && self.header.lost.is_some()
+            && self.places.contains(ordinal)
+            && self.passes.get(ordinal).is_none()
+            && !self.confirmed.contains(ordinal.0)
     }
 
     /// Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes.
@@ -104,13 +137,16 @@ impl Room {
             }
             self.end(other, Ending::Gone);
         }
+        // A holder who gives way stood where this one stands now.
+        let displaces = self.places.remove(ordinal);
         self.places.insert(ordinal, name);
-        if ordinal > self.header.head {
+        if !displaces && ordinal > self.header.head {
             self.in_line += 1;
-        } else {
+        } else if !displaces {
             self.door.insert(ordinal);
         }
         self.header.counters.restored += 1;
+        self.confirm(ordinal);
         self.mark_one(ordinal, now);
         self.changed(ordinal);
     }

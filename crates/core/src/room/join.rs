@@ -86,6 +86,7 @@ impl Room {
         let ordinal = self.header.issued.next();
         self.header.issued = ordinal;
         self.places.insert(ordinal, name);
+        self.confirm(ordinal);
         self.in_line += 1;
         self.changed(ordinal);
         ordinal

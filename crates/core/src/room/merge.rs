@@ -5,16 +5,23 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Bounds, Ending, Header, LostRange, Reply, Room, RoomState, ServerId};
-use crate::{Ordinal, Timestamp, View};
+use crate::{Bits, Ordinal, Timestamp, View};
 
-/// From the first merge joins are held for this long, so that every live node has merged before the
-/// next ordinal is given.
+/// From a raise joins are held for this long, so that every live node has merged before the next ordinal is given.
 const JOIN_HOLD: Duration = Duration::from_secs(1);
+/// For how long a node may rely on its last word that a server has not been replaced.
+pub const LEASE: Duration = Duration::from_secs(2);
+/// Behind those who may replace a server, nobody is admitted after a raise for this long: a node that was cut off with
+/// the former server opens the gate until its lease is over.
+const ADMISSION_HOLD: Duration = Duration::from_millis(2_500);
 /// Holders of lost places are given at least this long to ask again.
 const LOST_MIN: Duration = Duration::from_secs(60);
+/// The version jumps by this much at a raise. So every version of a generation is higher than what a server that fell
+/// behind, or was replaced without knowing it, has shown of the generation before.
+const VERSION_JUMP: u64 = 1 << 20;
 
 impl Room {
-    /// A missing room as a node remembers it: the same room, all of whose places are lost for now.
+    /// A missing room as a node remembers it: the same room in a new generation, all of whose places are lost for now.
     pub fn from_memory(memory: &View, host: ServerId, clock: Timestamp, bounds: Bounds) -> Self {
         let mut room = Self::new((*memory.header.policy).clone(), host, clock, bounds);
         room.header.clock.catch_up(clock, memory.as_of);
@@ -26,35 +33,73 @@ impl Room {
             counters: memory.header.counters,
             ..room.header
         };
-        room.merge_as(memory, room.header.clock.read(clock), true);
+        let now = room.header.clock.read(clock);
+        room.take_in(memory, now);
+        room.raise(&memory.header, now);
         room.header.version += 1;
         room.visible = false;
         room
     }
 
+    /// Takes in what a node knows, and begins another generation if the store may have missed something.
     pub(super) fn merge(&mut self, memory: &View, now: Timestamp) -> Reply {
-        let first = self.is_fenced();
-        self.header.server = self.host.clone();
-        self.merge_as(memory, now, first);
+        let raise = self.must_raise(&memory.header);
+        self.take_in(memory, now);
+        if raise {
+            self.raise(&memory.header, now);
+        }
         Reply::Done
     }
 
-    fn merge_as(&mut self, memory: &View, now: Timestamp, first: bool) {
+    /// Whether a merge begins another generation. Nobody raises against a higher number on the server that was
+    /// raised last, so each reason raises once.
+    pub(super) fn must_raise(&self, known: &Header) -> bool {
+        let ours = &self.header;
+        self.is_fenced()
+            || known.generation > ours.generation
+            || (known.generation == ours.generation && known.server != ours.server)
+            || known.term > ours.term
+    }
+
+    fn raise(&mut self, known: &Header, now: Timestamp) {
+        self.confirmed = Bits::default();
+        let header = &mut self.header;
+        header.generation = header.generation.max(known.generation) + 1;
+        header.term = header.term.max(known.term);
+        header.version += VERSION_JUMP;
+        let nonce = format!("{}.{}", now.0, header.version);
+        header.server = ServerId::raised(&self.host, &nonce);
+        header.joins_held_until = now + JOIN_HOLD;
+        let admission_hold = if header.term > 0 {
+            ADMISSION_HOLD
+        } else {
+            JOIN_HOLD
+        };
+        header.admission_held_until = now + admission_hold;
+        let grace = header.policy.presence_ttl.max(LOST_MIN);
+        if let Some(lost) = &mut header.lost {
+            lost.until = now + grace;
+        }
+    }
+
+    fn take_in(&mut self, memory: &View, now: Timestamp) {
         self.visible = true;
         // Whatever became of the room meanwhile: nobody who has seen a version is shown a lower one.
         self.header.version = self.header.version.max(memory.header.version);
-        if first {
-            self.header.joins_held_until = now + JOIN_HOLD;
-        }
-        if memory.header.epoch < self.header.epoch {
+        if self.header.voids(memory.header.epoch) {
             return;
         }
-        if memory.header.epoch > self.header.epoch {
+        if self.outlives(&memory.header) {
+            let ours = &mut self.header.deleted_until;
+            *ours = memory.header.deleted_until.max(*ours);
+            return;
+        }
+        if memory.header.voids(self.header.epoch) {
             self.start_over(memory, now);
         }
         if self.is_deleted() || memory.header.state == RoomState::Deleted {
             self.header.issued = self.header.issued.max(memory.header.issued);
-            self.delete(now);
+            self.empty(now);
             return;
         }
         self.take_maximum(memory, now);
@@ -62,11 +107,17 @@ impl Room {
         self.bring_to_the_door();
     }
 
-    /// The store has gone back to before the room was deleted and created again.
+    /// Whether the node remembers that the room was deleted, which was before this one was created.
+    fn outlives(&self, known: &Header) -> bool {
+        known.state == RoomState::Deleted && !self.is_deleted() && !known.voids(self.header.epoch)
+    }
+
+    /// The store has gone back to before the room was deleted.
     fn start_over(&mut self, memory: &View, now: Timestamp) {
         self.reset(now);
         let header = &mut self.header;
         header.epoch = memory.header.epoch;
+        header.deleted_until = memory.header.deleted_until;
         header.state = memory.header.state;
         header.policy = Arc::clone(&memory.header.policy);
         (header.issued, header.head) = (Ordinal(0), Ordinal(0));
@@ -91,6 +142,10 @@ impl Room {
             });
             header.issued = known.issued;
         }
+        // A node that knew nothing has created the room again; the older one goes on.
+        header.epoch = header.epoch.min(known.epoch);
+        header.deleted_until = header.deleted_until.max(known.deleted_until);
+        header.lost = joined(header.lost, known.lost);
         header.head = header.head.max(known.head);
         header.floor = header.floor.max(known.floor);
         header.base = header.base.max(known.base);
@@ -138,5 +193,16 @@ impl Room {
                 self.changed(ordinal);
             }
         }
+    }
+}
+
+/// Two accounts of what was lost: it begins with the first place that anybody misses, and nobody's time is cut short.
+fn joined(ours: Option<LostRange>, theirs: Option<LostRange>) -> Option<LostRange> {
+    match (ours, theirs) {
+        (Some(ours), Some(theirs)) => Some(LostRange {
+            after: ours.after.min(theirs.after),
+            until: ours.until.max(theirs.until),
+        }),
+        (ours, theirs) => ours.or(theirs),
     }
 }

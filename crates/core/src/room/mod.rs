@@ -24,7 +24,8 @@ pub use command::{
     Command, Departure, Ending, Holder, ImportRow, Imported, Joined, Joiner, Live, Outcome, Pass,
     Reply, Standing, Was,
 };
-pub use header::{Counters, Header, LostRange, RoomState, Round, ServerId, Tick};
+pub use header::{Counters, Header, LostRange, RoomState, Round, ServerId, Stamp, Tick};
+pub use merge::LEASE;
 pub use saved::{Changes, LoadError, Saved, SavedPlace};
 
 use crate::{
@@ -57,7 +58,7 @@ impl Default for Bounds {
 #[derive(Debug, Clone)]
 pub struct Room {
     header: Header,
-    /// The server that the room runs on now. Where the header names another, writes have been lost or
+    /// The run id of the server that the room runs on now. Where the header names another, writes have been lost or
     /// the room has moved, and nothing is changed until what the nodes know is merged in.
     host: ServerId,
     bounds: Bounds,
@@ -77,6 +78,8 @@ pub struct Room {
     /// Presence in the last three rounds, the current one first.
     seen: [Bits; 3],
     keys: KeyMemory,
+    /// Places that were given in this generation, or proved by a token or by a node that acknowledged them.
+    confirmed: Bits,
     changes: Changes,
     /// Whether the running transition has changed anything that a view shows.
     visible: bool,
@@ -101,9 +104,35 @@ impl Room {
             claimed: Bits::default(),
             seen: Default::default(),
             keys: KeyMemory::default(),
+            confirmed: Bits::default(),
             changes: Changes::default(),
             visible: false,
         }
+    }
+
+    /// As [`Room::new`], with ordinals that begin behind `last`: a node that cannot exclude that the room was there
+    /// before gives no ordinal that may have been given then.
+    pub fn new_behind(
+        last: Ordinal,
+        policy: Policy,
+        host: ServerId,
+        clock: Timestamp,
+        bounds: Bounds,
+    ) -> Self {
+        let mut room = Self::new(policy, host, clock, bounds);
+        (room.header.issued, room.header.head) = (last, last);
+        room
+    }
+
+    /// As [`Room::apply`], for a caller that may know another state of the room than this one. Nothing is done for
+    /// it until both know the same.
+    pub fn apply_stamped(&mut self, command: Command, stamp: &Stamp, clock: Timestamp) -> Outcome {
+        let header = &self.header;
+        let knows_the_same = stamp.server == header.server && stamp.term <= header.term;
+        if !knows_the_same && !matches!(command, Command::Merge(_)) {
+            return self.outcome(Reply::Fenced, false);
+        }
+        self.apply(command, clock)
     }
 
     /// Carries out one command at `clock` and settles the room.
@@ -117,6 +146,7 @@ impl Room {
         if self.is_deleted() && !matches!(command, Command::Merge(_) | Command::Create { .. }) {
             return self.outcome(Reply::NoRoom, false);
         }
+        self.skip_outage(&command, clock);
         let now = self.header.clock.advance(clock);
         self.turn_rounds(now);
         let reply = match command {
@@ -129,6 +159,7 @@ impl Room {
             Command::Finish(holder) => self.finish(&holder, now),
             Command::Revoke(visitor) => self.revoke(&visitor, now),
             Command::Settle => Reply::Done,
+            Command::Retell(holders) => self.retell(&holders, now),
             Command::Admit(count) => self.admit_extra(count, now),
             Command::Pause => self.set_paused(true),
             Command::Resume => self.set_paused(false),
@@ -152,6 +183,17 @@ impl Room {
         self.outcome(reply, more)
     }
 
+    /// Room time stands still while nobody can reach the room, so that an outage uses up no pass.
+    fn skip_outage(&mut self, command: &Command, clock: Timestamp) {
+        match command {
+            Command::Merge(memory) if self.must_raise(&memory.header) => {
+                self.header.clock.go_on_from(memory.as_of, clock);
+            }
+            Command::Merge(memory) => self.header.clock.catch_up(clock, memory.as_of),
+            _ => {}
+        }
+    }
+
     /// Goes on after nobody ran the room for a while: room time has stood still, and those in line have
     /// the whole of the current presence round to be heard of again.
     pub fn resume_at(&mut self, clock: Timestamp) {
@@ -166,11 +208,14 @@ impl Room {
 
     /// Whether the room refuses every command but a merge.
     pub fn is_fenced(&self) -> bool {
-        self.host != self.header.server
+        !self.header.server.is_of(&self.host)
     }
 
-    /// Room time at `clock`.
+    /// Room time at `clock`. It stands still until what the nodes know is merged in.
     pub fn now(&self, clock: Timestamp) -> Timestamp {
+        if self.is_fenced() {
+            return self.header.clock.last();
+        }
         self.header.clock.read(clock)
     }
 
@@ -251,8 +296,10 @@ impl Room {
             .then(|| self.header.presence.started + self.header.policy.round());
         let expiry = self.passes.earliest();
         let given_up = self.aside.earliest();
-        let lost = self.header.lost.map(|lost| lost.until);
-        [tick, round, expiry, given_up, lost]
+        let held = self.header.admission_held_until;
+        let lost = self.header.lost.map(|lost| lost.until.max(held));
+        let held = (someone_waits && held > self.header.clock.last()).then_some(held);
+        [tick, round, expiry, given_up, lost, held]
             .into_iter()
             .flatten()
             .min()

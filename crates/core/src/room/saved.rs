@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Bounds, Header, Live, Room, ServerId};
+use super::{Bounds, Header, Live, Room};
 use crate::{BLOCK_BITS, Bits, JoinKey, Ordinal, Visitor};
 
 /// What has changed since [`Room::take_changes`] was last called. Beside it, the header may always have.
@@ -192,7 +192,7 @@ impl Room {
 
     /// The room that was written, on the server it was written on.
     pub fn load(saved: Saved, bounds: Bounds) -> Result<Self, LoadError> {
-        let host: ServerId = saved.header.server.clone();
+        let host = saved.header.server.run_id();
         let policy = (*saved.header.policy).clone();
         let mut room = Self::new(policy, host, saved.header.epoch, bounds);
         room.header = saved.header;

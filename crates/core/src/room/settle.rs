@@ -11,10 +11,13 @@ impl Room {
     pub(super) fn settle(&mut self, now: Timestamp) -> bool {
         let swept = self.sweep(now);
         self.turn_tick(now);
-        self.end_lost_range(now);
         // Passes that ran out but are not swept yet would count against the cap.
-        let more = !swept || self.admit(now);
-        self.step_over_an_empty_line();
+        let mut more = !swept;
+        if now >= self.header.admission_held_until {
+            self.end_lost_range(now);
+            more = more || self.admit(now);
+            self.step_over_an_empty_line();
+        }
         self.close_when_drained();
         self.advance_base();
         more

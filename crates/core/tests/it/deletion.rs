@@ -6,7 +6,7 @@ use ropeline_core::{Bounds, Command, Ending, Joined, Ordinal, Reply, Room, RoomS
 
 use crate::{
     plain::server,
-    rules::{Stage, bank, holder},
+    rules::{Stage, bank, holder, secs, visitor},
 };
 
 fn again(stage: &mut Stage) -> Reply {
@@ -22,6 +22,22 @@ fn deleted() -> Stage {
     stage.join([1, 2]);
     assert_eq!(stage.tell(Command::Delete), Reply::Done);
     stage
+}
+
+/// A node that knew nothing has created the room after another had deleted it, and Redis forgot both.
+#[test]
+fn a_room_that_was_created_since_is_not_deleted_by_an_old_memory() {
+    let mut stage = Stage::new(bank(1));
+    stage.join([1, 2]);
+    stage.tell(Command::Delete);
+    let deleted = stage.room.view(stage.clock);
+    stage.wait(secs(1));
+    stage.room = Room::new(bank(1), server(1), stage.clock, Bounds::default());
+    stage.join([3]);
+    stage.tell(Command::Merge(deleted.clone().into()));
+    assert!(stage.room.find(&visitor(3)).is_some());
+    assert!(stage.room.header().voids(deleted.header.epoch));
+    assert!(!stage.room.header().voids(stage.room.header().epoch));
 }
 
 #[test]

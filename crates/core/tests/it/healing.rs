@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use proptest::prelude::*;
 use ropeline_core::{
     Bits, Bounds, Command, Ending, Header, JoinKey, Joined, Joiner, Live, LoadError, Ordinal, Pass,
-    Policy, Reply, Room, Saved, SavedPlace, Standing, View,
+    Policy, Reply, Room, Saved, SavedPlace, Stamp, Standing, View,
 };
 use ropeline_testing::line::{Line, Tally, stories, tell};
 
@@ -28,6 +28,16 @@ impl Stage {
     fn fails_over_to(&mut self, earlier: &Self) {
         self.room = earlier.room.clone();
         self.room.rehost(server(1));
+    }
+
+    /// The room is deleted, and begins again.
+    fn create_again(&mut self, policy: Policy) {
+        self.tell(Command::Delete);
+        let create = Command::Create {
+            policy: policy.into(),
+            digest: None,
+        };
+        assert_eq!(self.tell(create), Reply::Created(true));
     }
 
     /// The same, and a node merges what it knows.
@@ -88,7 +98,48 @@ mod fence {
         assert_eq!(stage.room.renew_pass(&holder(1, 1), stage.clock), None);
         stage.tell(Command::Merge(memory));
         assert!(!stage.room.is_fenced());
+        assert!(
+            matches!(stage.at(1), Standing::Live(Live::Inside(_))),
+            "an outage uses up no pass"
+        );
+        stage.settle_after(secs(30));
         assert_eq!((stage.at(1), stage.inside()), (DONE, vec![2]));
+    }
+
+    #[test]
+    fn while_nodes_merge_nobody_is_admitted() {
+        let mut stage = Stage::new(bank(2));
+        stage.join([1]);
+        let earlier = stage.clone();
+        stage.join([2]);
+        stage.heals_from(&earlier);
+        stage.restore(holder(2, 2));
+        let second = stage.memory();
+        stage.settle_after(Duration::from_millis(999));
+        stage.tell(Command::Merge(second));
+        assert_eq!((stage.inside(), stage.at_door()), (vec![1], vec![2]));
+        assert_eq!(
+            stage.room.next_due(),
+            Some(stage.clock + Duration::from_millis(1))
+        );
+        stage.settle_after(Duration::from_millis(1));
+        assert_eq!(stage.inside(), [1, 2]);
+    }
+
+    /// Where another server may take over, the former one may go on letting people through for a lease.
+    #[test]
+    fn behind_those_who_replace_servers_nobody_is_admitted_for_longer_than_a_lease() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2]);
+        let mut memory = View::clone(&stage.memory());
+        memory.header.term = 7;
+        stage.tell(Command::Merge(memory.into()));
+        assert_eq!(stage.room.header().term, 7);
+        stage.tell(Command::Finish(holder(1, 1)));
+        stage.settle_after(ropeline_core::LEASE);
+        assert!(stage.inside().is_empty());
+        stage.settle_after(Duration::from_millis(500));
+        assert_eq!(stage.inside(), [2]);
     }
 
     #[test]
@@ -117,8 +168,139 @@ mod fence {
         stage.heals_from(&same);
         assert_eq!((stage.inside(), stage.in_line()), (vec![1], vec![2, 3]));
         assert_eq!(stage.room.header().lost, None);
+        stage.wait(secs(1));
         stage.tell(Command::Finish(holder(1, 1)));
         assert_eq!(stage.inside(), [2]);
+    }
+
+    #[test]
+    fn each_reason_to_doubt_begins_one_generation_and_no_more() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1, 2]);
+        let before = stage.memory();
+        let generation = |stage: &Stage| stage.room.header().generation;
+        stage.room.rehost(server(1));
+        stage.tell(Command::Merge(Arc::clone(&before)));
+        assert_eq!(generation(&stage), 1, "another server");
+        let first = stage.memory();
+        stage.tell(Command::Merge(Arc::clone(&before)));
+        stage.tell(Command::Merge(Arc::clone(&first)));
+        assert_eq!(generation(&stage), 1, "nobody knows more");
+        let mut later = View::clone(&first);
+        later.header.term = 3;
+        stage.tell(Command::Merge(Arc::new(later)));
+        assert_eq!(generation(&stage), 2, "a later term");
+        let mut other = View::clone(&stage.memory());
+        other.header.server = server(9);
+        stage.tell(Command::Merge(Arc::new(other.clone())));
+        assert_eq!(
+            generation(&stage),
+            3,
+            "another generation of the same number"
+        );
+        other.header.generation = 8;
+        stage.tell(Command::Merge(Arc::new(other)));
+        assert_eq!(generation(&stage), 9, "a higher one");
+    }
+
+    #[test]
+    fn a_caller_that_knows_another_generation_or_a_later_term_has_to_merge_first() {
+        let mut stage = Stage::new(bank(1));
+        stage.join([1]);
+        let known = stage.room.header().stamp();
+        let settle = |stage: &mut Stage, stamp: &Stamp| {
+            let clock = stage.clock;
+            stage
+                .room
+                .apply_stamped(Command::Settle, stamp, clock)
+                .reply
+        };
+        assert_eq!(settle(&mut stage, &known), Reply::Done);
+        let later = Stamp {
+            term: 1,
+            ..known.clone()
+        };
+        assert_eq!(settle(&mut stage, &later), Reply::Fenced);
+        let memory = stage.memory();
+        stage.room.rehost(server(1));
+        stage.tell(Command::Merge(memory));
+        assert_eq!(settle(&mut stage, &known), Reply::Fenced);
+        let adopted = stage.room.header().stamp();
+        assert_eq!(settle(&mut stage, &adopted), Reply::Done);
+    }
+
+    #[test]
+    fn every_version_of_a_generation_is_higher_than_those_of_the_one_before() {
+        let mut stage = three_lost();
+        let memory = stage.memory();
+        stage.wait(secs(1));
+        stage.join(10..=60);
+        let shown = stage.room.header().version;
+        let mut other = three_lost();
+        other.room.rehost(server(2));
+        other.tell(Command::Merge(memory));
+        assert!(other.room.header().version > shown);
+    }
+}
+
+mod told_again {
+    use super::*;
+
+    #[test]
+    fn a_place_that_a_node_has_acknowledged_is_back_though_nobody_asks() {
+        let mut stage = three_lost();
+        stage.tell(Command::Retell(vec![holder(4, 4), holder(5, 5)]));
+        assert_eq!([4, 5].map(|n| stage.at(n)), [IN_LINE; 2]);
+        assert_eq!(stage.at(6), Standing::Lost);
+    }
+
+    #[test]
+    fn a_place_that_has_ended_stays_ended() {
+        let mut stage = three_lost();
+        stage.tell(Command::Leave(holder(4, 4)));
+        stage.tell(Command::Retell(vec![holder(4, 4)]));
+        assert_eq!(stage.at(4), GONE);
+    }
+
+    /// A server that was replaced gave 4 to somebody who was never told, and came back.
+    fn two_for_one_ordinal() -> Stage {
+        let mut former = Stage::new(bank(1));
+        former.join([1, 2, 3]);
+        let mut stage = former.clone();
+        former.join([94]);
+        stage.join([4, 5]);
+        stage.heals_from(&former);
+        assert_eq!(stage.room.find(&visitor(94)), Some(Ordinal(4)));
+        stage
+    }
+
+    #[test]
+    fn takes_the_place_of_somebody_who_was_never_told() {
+        let mut stage = two_for_one_ordinal();
+        stage.tell(Command::Retell(vec![holder(4, 4)]));
+        assert_eq!(stage.room.find(&visitor(94)), None);
+        assert_eq!((stage.at(4), stage.ahead(4)), (IN_LINE, 2));
+        assert_eq!(stage.restore(holder(94, 4)), GONE);
+    }
+
+    /// The ordinal was given again because nobody was left who knew of the first time.
+    #[test]
+    fn leaves_somebody_alone_who_joined_since() {
+        let mut stage = three_lost();
+        stage.wait(secs(1));
+        assert_eq!(stage.join([77]), [Joined::New(Ordinal(7))]);
+        stage.tell(Command::Retell(vec![holder(7, 7)]));
+        assert_eq!(stage.room.find(&visitor(77)), Some(Ordinal(7)));
+        assert_eq!(stage.at(7), GONE);
+    }
+
+    #[test]
+    fn leaves_somebody_alone_who_has_shown_a_token() {
+        let mut stage = two_for_one_ordinal();
+        assert_eq!(stage.restore(holder(94, 4)), IN_LINE);
+        stage.tell(Command::Retell(vec![holder(4, 4)]));
+        assert_eq!(stage.room.find(&visitor(94)), Some(Ordinal(4)));
+        assert_eq!(stage.at(4), GONE);
     }
 }
 
@@ -182,7 +364,8 @@ mod lost_places {
         stage.join([2, 3]);
         stage.tell(Command::Finish(holder(1, 1)));
         stage.heals_from(&earlier);
-        // 2 was inside when the store forgot: it is at the door, and let in at once.
+        // 2 was inside when the store forgot: it is at the door, and let in once the nodes have merged.
+        stage.wait(secs(1));
         assert_eq!(stage.at(1), DONE);
         assert!(matches!(
             stage.restore(holder(2, 2)),
@@ -190,7 +373,7 @@ mod lost_places {
         ));
         stage.tell(Command::Finish(holder(2, 2)));
         assert_eq!(stage.restore(holder(3, 3)), IN_LINE, "the line waits");
-        stage.settle_after(secs(60));
+        stage.settle_after(secs(59));
         assert_eq!(stage.inside(), [3]);
     }
 
@@ -246,6 +429,7 @@ mod ended_places {
         assert_eq!([1, 3, 4].map(|n| stage.at(n)), [DONE, GONE, GONE]);
         let asked = [1, 3, 4].map(|n| stage.restore(holder(n, n)));
         assert_eq!(asked, [DONE, GONE, GONE]);
+        stage.settle_after(secs(1));
         assert_eq!(stage.inside(), [2]);
     }
 
@@ -257,6 +441,7 @@ mod ended_places {
         stage.tell(Command::Reset);
         stage.join([3]);
         stage.heals_from(&earlier);
+        stage.wait(secs(1));
         assert_eq!([1, 2].map(|n| stage.restore(holder(n, n))), [GONE; 2]);
         assert!(matches!(
             stage.restore(holder(3, 3)),
@@ -314,6 +499,7 @@ mod merging {
         assert_eq!(stage.inside(), [1, 2]);
         stage.heals_from(&earlier);
         assert_eq!((stage.at_door(), stage.in_line()), (vec![1, 2], vec![3]));
+        stage.wait(secs(1));
         stage.tell(Command::Resume);
         assert_eq!((stage.inside(), stage.in_line()), (vec![1, 2], vec![3]));
     }
@@ -333,6 +519,8 @@ mod merging {
             stage.tell(Command::Join(vec![joiner(9, None)])),
             Reply::Held(secs(1))
         );
+        assert_eq!(stage.restore(holder(1, 1)), AT_DOOR);
+        stage.wait(secs(1));
         assert!(matches!(
             stage.restore(holder(1, 1)),
             Standing::Live(Live::Inside(_))
@@ -340,7 +528,6 @@ mod merging {
         assert_eq!(stage.restore(holder(3, 3)), GONE);
         assert_eq!(stage.restore(holder(4, 4)), IN_LINE);
         assert_eq!([2, 4].map(|n| stage.ahead(n)), [0, 1], "2 is still counted");
-        stage.wait(secs(1));
         assert_eq!(stage.join([9]), [Joined::Closed]);
         stage.tell(Command::Open);
         assert_eq!(stage.join([9]), [Joined::New(Ordinal(5))]);
@@ -368,17 +555,40 @@ mod merging {
 
     #[test]
     fn a_memory_of_an_earlier_room_is_worth_nothing() {
-        let mut old = Stage::new(bank(1));
-        old.join(1..=9);
         let mut stage = Stage::new(bank(1));
+        stage.join(1..=9);
+        let old = stage.memory();
         stage.wait(secs(60));
-        stage.room = Room::new(bank(1), server(0), stage.clock, Bounds::default());
+        stage.create_again(bank(1));
         stage.join([1, 2]);
         stage.room.rehost(server(1));
-        stage.tell(Command::Merge(old.memory()));
+        stage.tell(Command::Merge(old));
         assert!(!stage.room.is_fenced());
         assert_eq!(stage.room.header().issued, Ordinal(2));
         assert_eq!((stage.inside(), stage.in_line()), (vec![1], vec![2]));
+    }
+
+    /// A node that knew nothing has created the room while those who remember it were out of reach.
+    #[test]
+    fn a_room_that_was_created_again_for_want_of_memory_goes_on_as_the_first_one() {
+        let mut first = Stage::new(bank(1));
+        first.join(1..=9);
+        first.tell(Command::Leave(holder(5, 5)));
+        let memory = first.memory();
+        let mut stage = first;
+        stage.wait(secs(60));
+        let leap = Ordinal(1_000);
+        stage.room = Room::new_behind(leap, bank(1), server(0), stage.clock, Bounds::default());
+        assert_eq!(stage.join([21]), [Joined::New(Ordinal(1_001))]);
+        stage.tell(Command::Merge(Arc::clone(&memory)));
+        let header = stage.room.header();
+        assert_eq!(header.epoch, memory.header.epoch);
+        assert!(!header.voids(memory.header.epoch) && !header.voids(stage.clock));
+        stage.wait(secs(1));
+        assert_eq!(stage.restore(holder(5, 5)), GONE);
+        assert_eq!(stage.restore(holder(7, 7)), AT_DOOR);
+        assert_eq!(stage.inside(), [1_001]);
+        assert_eq!(stage.join([22]), [Joined::New(Ordinal(1_002))]);
     }
 
     #[test]
@@ -388,7 +598,7 @@ mod merging {
         stage.tell(Command::Leave(holder(4, 4)));
         let earlier = stage.clone();
         stage.wait(secs(60));
-        stage.room = Room::new(bank(2), server(0), stage.clock, Bounds::default());
+        stage.create_again(bank(2));
         stage.join([21, 22, 23]);
         let memory = stage.memory();
         stage.heals_from(&earlier);
@@ -397,6 +607,7 @@ mod merging {
         assert_eq!(header.issued, Ordinal(3));
         assert_eq!(header.policy.active_max, Some(2));
         assert_eq!(stage.room.find(&visitor(5)), None);
+        stage.wait(secs(1));
         assert!(matches!(
             stage.restore(holder(21, 1)),
             Standing::Live(Live::Inside(_))

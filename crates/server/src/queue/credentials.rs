@@ -79,7 +79,7 @@ impl Asking {
     }
 
     /// What a genuine token says, and the picture of its room, at least as new as what the client has
-    /// seen; refused if the query names another room, or if the room was made anew since.
+    /// seen; refused if the query names another room, or if the room was deleted since.
     pub(crate) async fn claims(&self, app: &App) -> Result<(Claims, Seen), ApiError> {
         let (claims, mut seen) = self.signed(app)?;
         if self.has_seen_newer(&seen) {
@@ -136,13 +136,12 @@ impl Asking {
     }
 }
 
-/// Refuses a token of a room that was made anew since.
+/// Refuses a token of a room that was deleted since.
 fn check_epoch(claims: &Claims, seen: &Seen) -> Result<(), ApiError> {
-    if seen.view.header.epoch == claims.epoch {
-        Ok(())
-    } else {
-        Err(ApiError::TokenEnded(Ending::Gone))
+    if seen.view.header.voids(claims.epoch) {
+        return Err(ApiError::TokenEnded(Ending::Gone));
     }
+    Ok(())
 }
 
 pub(crate) fn verified(app: &App, token: &str, now: Timestamp) -> Result<Claims, ApiError> {

@@ -59,9 +59,11 @@ pub(super) async fn open(
             make_directory(settings)?;
             let options = RedisOptions {
                 durability: settings.durability,
+                record: Some(settings.data.clone()),
                 ..RedisOptions::default()
             };
-            let open = async || RedisStore::open_with(url, Arc::clone(clock), options).await;
+            let open =
+                async || RedisStore::open_with(url, Arc::clone(clock), options.clone()).await;
             let store = Arc::new(await_redis(url, PAUSES, open).await?);
             warnings.extend_from_slice(store.warnings());
             (Arc::clone(&store) as _, Some(store))

@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use super::Fixture;
 use crate::{Found, Operation, Store, StoreError};
 
-/// After a crash joins may be held for this long, until every node has told what it knows.
-const JOIN_HOLD: Duration = Duration::from_secs(1);
+/// After a crash joins and admission may be held for this long, until every node has merged what it knows.
+const HELD_FOR: Duration = Duration::from_millis(2_500);
 
 /// A store with a room in it.
 pub(super) struct Given<'a, F> {
@@ -30,7 +30,8 @@ impl<'a, F: Fixture> Given<'a, F> {
 
     /// The name of a room that is not there.
     pub(super) fn no_room(fixture: &'a mut F) -> Self {
-        let room = room("story");
+        // The room whose server a fixture of several servers lets crash.
+        let room = room("main");
         Self { fixture, room }
     }
 
@@ -189,7 +190,7 @@ impl<'a, F: Fixture> Given<'a, F> {
     /// The store stops without a word and begins again, and joins are taken.
     pub(super) async fn crash(&mut self) {
         self.fixture.crash().await;
-        self.wait(JOIN_HOLD);
+        self.wait(HELD_FOR);
     }
 
     pub(super) fn missing(&self) -> StoreError {

@@ -1,10 +1,11 @@
 //! Core's commands as calls of functions, and their answers as core's outcomes.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use redis::Cmd;
 use ropeline_core::{
-    Bounds, Command, Holder, Joiner, Outcome, Policy, Reply, Standing, Timestamp, View, Visitor,
+    Bounds, Command, Holder, Joiner, LostRange, Ordinal, Outcome, Policy, Reply, Standing,
+    Timestamp, View, Visitor,
 };
 
 use super::{
@@ -36,6 +37,8 @@ pub(super) struct Caller<'a> {
     pub(super) room: &'a RoomNode,
     pub(super) clock: Option<Timestamp>,
     pub(super) bounds: Bounds,
+    /// The term of the server, as those say who watch over the servers.
+    pub(super) term: u64,
     /// Of this node's batches and words; the same when one is sent again.
     pub(super) number: u64,
     /// The way that joins take.
@@ -86,9 +89,9 @@ impl Caller<'_> {
         match known.as_ref().map(|view| &view.header) {
             Some(header) => command
                 .arg(header.version)
-                .arg(header.epoch.0)
+                .arg(self.term)
                 .arg(&*header.server.0),
-            None => command.arg(-1).arg(0).arg(""),
+            None => command.arg(-1).arg(self.term).arg(""),
         };
         Call {
             command,
@@ -104,6 +107,10 @@ impl Caller<'_> {
             Command::Join(joiners) => self.join(joiners),
             Command::Renew(holders) => self.hear("renew", holders),
             Command::Restore(holders) => self.hear("ask", holders),
+            Command::Retell(holders) => {
+                let call = self.call(&library::RETELL);
+                holders.iter().fold(call, Call::written)
+            }
             Command::Mark(ordinals) => {
                 let ordinals: Vec<_> = ordinals.iter().map(|ordinal| ordinal.0).collect();
                 self.call(&library::MARK).with(ordinals)
@@ -137,7 +144,7 @@ impl Caller<'_> {
                 rows.iter().fold(call, Call::written)
             }
             Command::Create { policy, digest } => {
-                self.create(policy, digest.as_deref(), Duration::ZERO)
+                self.create(policy, digest.as_deref(), Ordinal(0))
             }
         }
     }
@@ -176,14 +183,17 @@ impl Caller<'_> {
         call.with(self.number).with(word)
     }
 
-    pub(super) fn create(&self, policy: &Policy, digest: Option<&str>, hold: Duration) -> Call {
+    /// Makes a room; the ordinals of one that is not there at all begin behind `last`.
+    pub(super) fn create(&self, policy: &Policy, digest: Option<&str>, last: Ordinal) -> Call {
         let call = self.call(&library::CREATE).written(policy);
-        call.with(digest.unwrap_or_default()).with(millis(hold))
+        call.with(digest.unwrap_or_default()).with(last.0)
     }
 
     /// What a view needs to be as new as the store; without one, everything.
     pub(super) fn look(&self, known: Option<Arc<View>>) -> Call {
-        self.knowing(&library::LOOK, None, known).reading()
+        let epoch = known.as_ref().map_or(0, |view| view.header.epoch.0);
+        let call = self.knowing(&library::LOOK, None, known);
+        call.with(epoch).reading()
     }
 
     /// The room as it is kept.
@@ -214,9 +224,15 @@ impl Caller<'_> {
     }
 
     /// A part of what a node knows, with ordinals that ended.
-    pub(super) fn merge(&self, part: &str, memory: &View, gone: &[u64], done: &[u64]) -> Call {
+    pub(super) fn merge(&self, part: &str, memory: &Arc<View>, gone: &[u64], done: &[u64]) -> Call {
         let header = &memory.header;
-        let call = self.call(&library::MERGE).with(part);
+        let known = Some(Arc::clone(memory));
+        let call = self.knowing(&library::MERGE, None, known).with(part);
+        let lost = |of: fn(LostRange) -> u64| {
+            header
+                .lost
+                .map_or_else(String::new, |lost| of(lost).to_string())
+        };
         call.with(header.epoch.0)
             .with(state_word(header.state))
             .with(header.issued.0)
@@ -224,6 +240,11 @@ impl Caller<'_> {
             .with(header.floor.0)
             .with(header.base.0)
             .with(header.version)
+            .with(header.generation)
+            .with(header.deleted_until.0)
+            .with(lost(|lost| lost.after.0))
+            .with(lost(|lost| lost.until.0))
+            .with(memory.as_of.0)
             .written(&*header.policy)
             .with(stock_text(header.stock))
             .with(header.stock_version)
@@ -251,6 +272,8 @@ impl Caller<'_> {
             .with(header.stock_version)
             .with(memory.gone.to_bitmap(header.base.0))
             .with(memory.done.to_bitmap(header.base.0))
+            .with(header.generation)
+            .with(header.deleted_until.0)
             .written(&header.counters)
     }
 }
@@ -344,14 +367,4 @@ impl Done {
         };
         Ok(Self { outcome, standings })
     }
-}
-
-/// What somebody who merges knows: the picture of a node, with the highest ordinal it has acknowledged.
-pub(super) fn memory(view: &Arc<View>, acknowledged: u64) -> Arc<View> {
-    if acknowledged <= view.header.issued.0 {
-        return Arc::clone(view);
-    }
-    let mut memory = View::clone(view);
-    memory.header.issued.0 = acknowledged;
-    Arc::new(memory)
 }

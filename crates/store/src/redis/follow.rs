@@ -20,6 +20,9 @@ use crate::StoreError;
 const FOLLOW: Duration = Duration::from_millis(200);
 /// And one that nobody has looked at for a while, this often.
 const IDLE: Duration = Duration::from_secs(2);
+/// A room that somebody is in is written to at least this often, so that a Redis that was unavailable for longer can tell:
+/// `SILENCE_MS` in `library/room.lua` is more than twice as long.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
 /// Nobody has looked at a room for a while after this.
 const IDLE_AFTER: Duration = Duration::from_secs(10);
 /// A look is noted this long after the last, so that those who poll do not all write to the same word.
@@ -38,8 +41,9 @@ const ASIDE_PAGE: usize = 5_000;
 impl Transit {
     /// Makes the picture of a room as new as the store is.
     pub(super) async fn follow(&self, room: &RoomNode) -> Result<(), Failed> {
+        let term = self.term(room);
         match self.look(&self.feed, room, Known::Picture).await? {
-            Some((looked, asked)) if !room.must_merge(&looked) => {
+            Some((looked, asked)) if !room.must_merge(&looked, term) => {
                 self.show(room, looked, asked).await;
                 Ok(())
             }
@@ -95,16 +99,22 @@ impl Transit {
     /// Sends the marks, settles what is due, and follows.
     pub(super) async fn tend(&self, room: &RoomNode) -> Result<(), Failed> {
         self.send_marks(room).await?;
-        if room.is_due(self.clock.now()) {
-            self.settle(room).await
-        } else {
-            self.refresh(room).await
+        let now = self.clock.now();
+        if room.is_due(now) {
+            return self.settle(room).await;
         }
+        // This fails at once where settling would be tried for a while.
+        self.refresh(room).await?;
+        if room.has_been_silent(now, WRITE_EVERY) {
+            self.settle(room).await?;
+        }
+        Ok(())
     }
 
     /// Settles until nothing is left to do by now. Where one call was not enough, Redis has the next one already when it
     /// has done the one before.
     pub(super) async fn settle(&self, room: &RoomNode) -> Result<(), Failed> {
+        room.note_settling(self.clock.now());
         let call = || Box::pin(self.perform(&self.feed, room, &Command::Settle));
         let mut last = call().await?;
         while last.outcome.more {

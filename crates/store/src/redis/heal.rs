@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ropeline_core::{Bits, View};
+use ropeline_core::{Bits, Command, View};
 
 use super::{
-    encode::{Call, memory},
+    encode::Call,
     picture::{Asked, Looked},
     room::RoomNode,
     transit::{Failed, Known, Transit, frozen},
@@ -13,32 +13,58 @@ use super::{
 };
 use crate::StoreError;
 
-/// Ordinals that one call takes at the most.
+/// Ordinals, or places, that one call takes at most.
 const PART_MAX: usize = 1_000;
-/// A room that still is not whole after so many tries is left to the next one who asks.
+/// A room that still is not whole after this many tries is left to the next caller.
 const TRIES_MAX: u32 = 100;
 
 impl Transit {
-    /// Merges what this node knows into a store that runs on another server than before, or restores a room that is
-    /// gone; and shows the room as it is then.
+    /// Brings the room and this node to the same knowledge: merges what the node knows into a room that may have missed
+    /// something, restores one that is gone, and shows the room as it is then.
     pub(super) async fn heal(&self, room: &RoomNode) -> Result<(), Failed> {
         let _one_at_a_time = room.healing.lock().await;
+        let mut merged = false;
         for _ in 0..TRIES_MAX {
-            let known = room.view().map(|view| memory(&view, room.acknowledged()));
+            let term = self.term(room);
+            let known = room.memory(Some(term));
             let Some((looked, asked)) = self.look(&self.feed, room, Known::Nothing).await? else {
-                let Some(known) = known else {
+                let Some(known) = room.last_memory(term) else {
                     return Err(no_such_room(room));
                 };
                 self.restore(room, &known).await?;
+                merged = true;
                 continue;
             };
-            if !room.must_merge(&looked) {
+            if !room.must_merge(&looked, term) {
                 self.show(room, looked, asked).await;
-                return Ok(());
+                return if merged {
+                    self.retell(room).await
+                } else {
+                    Ok(())
+                };
             }
             self.merge_into(room, known, looked, asked).await?;
+            merged = true;
         }
         Err(no_such_room(room))
+    }
+
+    /// Sends again what this node has acknowledged lately: a server that took over may not have it, and its visitors may
+    /// never ask again.
+    async fn retell(&self, room: &RoomNode) -> Result<(), Failed> {
+        for part in room.recent().chunks(PART_MAX) {
+            let call = self
+                .caller(room)
+                .transition(&Command::Retell(part.to_vec()));
+            let answer = self.run(&self.feed, &call).await?;
+            match answer.status {
+                Status::Ok => {}
+                Status::Frozen => return Err(frozen(&room.name, answer)),
+                // Something changed again: the next call heals again, and all of it is sent once more.
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
     }
 
     async fn merge_into(
@@ -48,8 +74,8 @@ impl Transit {
         looked: Looked,
         asked: Asked,
     ) -> Result<(), Failed> {
-        let was_fenced = looked.is_fenced();
-        if !was_fenced && known.is_none() {
+        let was_elsewhere = looked.is_elsewhere();
+        if !was_elsewhere && known.is_none() {
             self.show(room, looked, asked).await;
             return Ok(());
         }
@@ -68,24 +94,21 @@ impl Transit {
             tracing::warn!(
                 room.id = %room.name,
                 lost_places = after.saturating_sub(before),
-                fenced = was_fenced,
-                "Redis was restarted or replaced; this node has told it what it knows"
+                restarted = was_elsewhere,
+                generation = stored.header.generation,
+                "Redis was restarted or replaced, or another node has merged; this node has merged what it knows"
             );
-            if let Some((looked, asked_at)) = self.look(&self.feed, room, Known::Nothing).await?
-                && !looked.is_fenced()
-            {
-                room.give_way_to(&looked);
-                self.show(room, looked, asked_at).await;
-            }
+            self.adopt(room).await?;
         }
         Ok(())
     }
 
-    /// Takes the store's word for which server it is, now that this node has merged.
+    /// Takes over the generation of the room, now that this node has merged.
     async fn adopt(&self, room: &RoomNode) -> Result<(), Failed> {
         if let Some((looked, asked)) = self.look(&self.feed, room, Known::Nothing).await?
-            && !looked.is_fenced()
+            && !looked.is_elsewhere()
         {
+            room.give_way_to(&looked);
             self.show(room, looked, asked).await;
         }
         Ok(())
@@ -95,17 +118,17 @@ impl Transit {
     pub(super) async fn merge(
         &self,
         room: &RoomNode,
-        known: &View,
+        known: &Arc<View>,
         stored: &View,
     ) -> Result<Answer, Failed> {
-        let [gone, done] = if known.header.epoch == stored.header.epoch {
+        let [gone, done] = if known.header.voids(stored.header.epoch) {
+            let none = Bits::default();
+            [none.new_in(&known.gone), none.new_in(&known.done)]
+        } else {
             [
                 stored.gone.new_in(&known.gone),
                 stored.done.new_in(&known.done),
             ]
-        } else {
-            let none = Bits::default();
-            [none.new_in(&known.gone), none.new_in(&known.done)]
         };
         let ended = gone.iter().map(|ordinal| (*ordinal, true));
         let ended: Vec<_> = ended
@@ -125,7 +148,7 @@ impl Transit {
         &self,
         room: &RoomNode,
         part: &str,
-        known: &View,
+        known: &Arc<View>,
         ended: &[(u64, bool)],
     ) -> Result<Answer, Failed> {
         let of = |wanted| {
@@ -135,7 +158,7 @@ impl Transit {
         let (gone, done) = (of(true), of(false));
         loop {
             let call: Call = self.caller(room).merge(part, known, &gone, &done);
-            let answer = Self::run(&self.feed, &call).await?;
+            let answer = self.run(&self.feed, &call).await?;
             if answer.status != Status::Again {
                 return Ok(answer);
             }
@@ -144,14 +167,13 @@ impl Transit {
 
     async fn restore(&self, room: &RoomNode, known: &View) -> Result<(), Failed> {
         let call = self.caller(room).restore(known);
-        Self::run(&self.feed, &call).await?;
+        self.run(&self.feed, &call).await?;
         tracing::error!(
             room.id = %room.name,
             issued = known.header.issued.0,
             "Redis had forgotten the room; this node has restored it, and those in line are back when they ask"
         );
         self.list(&room.name).await?;
-        // The store's word for which server it is would otherwise look like somebody else's merge.
         self.adopt(room).await
     }
 }

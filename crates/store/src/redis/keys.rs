@@ -9,9 +9,24 @@ use crate::loops::{LOOPS, LoopNumber};
 pub(super) const ROOMS: &str = "rl:rooms";
 
 /// In the order in which every function has them in `KEYS`.
-const PARTS: [&str; 16] = [
-    "room", "places", "active", "since", "aside", "door", "gone", "done", "seen0", "seen1",
-    "seen2", "log", "keys0", "keys1", "imported", "claimed",
+const PARTS: [&str; 17] = [
+    "room",
+    "places",
+    "active",
+    "since",
+    "aside",
+    "door",
+    "gone",
+    "done",
+    "seen0",
+    "seen1",
+    "seen2",
+    "log",
+    "keys0",
+    "keys1",
+    "imported",
+    "claimed",
+    "confirmed",
 ];
 
 /// Batches of joins that are on their way from an event loop at the same time.

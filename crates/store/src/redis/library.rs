@@ -28,6 +28,7 @@ library! {
     functions:
     JOIN = "join";
     RENEW = "renew";
+    RETELL = "retell";
     KEEP = "keep";
     MARK = "mark";
     DEPART = "depart";

@@ -10,6 +10,7 @@
 mod away;
 mod carry;
 mod check;
+mod create;
 mod durable;
 mod encode;
 mod fields;
@@ -24,6 +25,8 @@ mod member;
 mod picture;
 mod pool;
 mod pump;
+mod recent;
+mod record;
 mod refusals;
 mod room;
 mod servers;
@@ -36,6 +39,7 @@ mod wire;
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -55,6 +59,7 @@ use keys::Lane;
 use link::Link;
 use pump::closed;
 
+use record::{Past, Record};
 use refusals::Refusals;
 use room::RoomNode;
 use servers::Servers;
@@ -62,8 +67,10 @@ use transit::{Failed, Links, Transit};
 
 /// Rooms that other nodes have made are looked for this often.
 const LOOK_FOR_ROOMS: Duration = Duration::from_secs(1);
-/// And it is looked for the servers themselves this often.
-const WATCH: Duration = Duration::from_secs(1);
+/// Those who watch over the servers are asked this often which one is in charge.
+const VOUCH_EVERY: Duration = Duration::from_millis(200);
+/// And every so many times it is looked which replicas follow.
+const REPLICAS_EVERY: u32 = 5;
 /// A Redis that does not answer within this at the start is not there.
 const KNOCK_MAX: Duration = Duration::from_secs(2);
 
@@ -81,7 +88,7 @@ pub enum StoreTime {
 }
 
 /// What an operator, or a test, wants otherwise.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RedisOptions {
     /// Limits on the work of one transition.
     pub bounds: Bounds,
@@ -89,6 +96,9 @@ pub struct RedisOptions {
     pub time: StoreTime,
     /// Who must have a write before it is answered; if nothing is said, what suits the address.
     pub durability: Option<Durability>,
+    /// The node's own directory, where it writes down what it knows of the rooms; `None` for a node that is to remember
+    /// nothing.
+    pub record: Option<PathBuf>,
 }
 
 impl Default for RedisOptions {
@@ -100,6 +110,7 @@ impl Default for RedisOptions {
             },
             time: StoreTime::Redis,
             durability: None,
+            record: None,
         }
     }
 }
@@ -119,6 +130,9 @@ struct Inner {
     /// Held while a room is added.
     adding: Mutex<()>,
     list_away: Away,
+    record: Option<Record>,
+    /// Whether this node has served the store before, and so may have forgotten a room.
+    has_past: bool,
     refusals: Refusals,
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -159,16 +173,24 @@ impl RedisStore {
             options.bounds,
             node_id(),
         );
+        let record = options.record.as_deref();
+        let record = record.map(|directory| Record::in_directory(directory, url.to_string()));
+        let past = record.as_ref().map_or(Past::None, Record::read);
         let inner = Arc::new(Inner {
             transit,
             rooms: ArcSwap::default(),
             adding: Mutex::default(),
             list_away: Away::default(),
+            record,
+            has_past: matches!(past, Past::Known(_)),
             refusals: Refusals::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
+        inner.remember(past).await?;
         inner.find_rooms().await?;
+        inner.wait_for_joins().await;
+        inner.tasks.spawn(Arc::clone(&inner).record_for_ever());
         let finder = Arc::clone(&inner).find_rooms_for_ever();
         inner.tasks.spawn(finder);
         inner.tasks.spawn(Arc::clone(&inner).watch_for_ever());
@@ -215,17 +237,50 @@ impl Inner {
 
     /// The room of that name, which is tended to from now on.
     fn room(self: &Arc<Self>, name: &RoomId) -> Arc<RoomNode> {
+        self.add(RoomNode::new(name.clone(), &self.transit.node))
+    }
+
+    /// Tends to a room from now on, unless there is one of that name.
+    fn add(self: &Arc<Self>, room: RoomNode) -> Arc<RoomNode> {
         let _one_at_a_time = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(room) = self.get(name) {
+        if let Some(room) = self.get(&room.name) {
             return room;
         }
-        let room = Arc::new(RoomNode::new(name.clone(), &self.transit.node));
+        let room = Arc::new(room);
         let mut rooms = BTreeMap::clone(&self.rooms.load());
-        rooms.insert(name.clone(), Arc::clone(&room));
+        rooms.insert(room.name.clone(), Arc::clone(&room));
         self.rooms.store(Arc::new(rooms));
         self.tasks
             .spawn(Arc::clone(self).tend_for_ever(Arc::clone(&room)));
         room
+    }
+
+    /// Takes up what this node knew when it was stopped, and restores rooms that Redis has forgotten meanwhile.
+    async fn remember(self: &Arc<Self>, past: Past) -> Result<(), Failed> {
+        let Past::Known(rooms) = past else {
+            return Ok(());
+        };
+        for (name, record) in rooms {
+            let (view, reserve) = record.recall();
+            let room = RoomNode::remembered(name, &self.transit.node, &view, reserve);
+            let room = self.add(room);
+            match self.transit.refresh(&room).await {
+                Ok(()) | Err(Failed::Frozen(_) | Failed::Refused(StoreError::NoSuchRoom(_))) => {}
+                Err(failed) => return Err(failed),
+            }
+        }
+        Ok(())
+    }
+
+    /// A node is ready when joins are taken: they are held for a moment after a room was restored or merged.
+    async fn wait_for_joins(&self) {
+        let rooms = self.rooms.load_full();
+        let held = rooms
+            .values()
+            .filter_map(|room| room.joins_held_for(self.transit.clock.now()));
+        if let Some(longest) = held.max() {
+            tokio::time::sleep(longest).await;
+        }
     }
 
     /// Takes in rooms that others have made, and puts back on the list what a Redis has forgotten.
@@ -268,14 +323,16 @@ impl Inner {
 
     /// Follows the servers where they go, also while nobody calls them.
     async fn watch_for_ever(self: Arc<Self>) {
-        loop {
+        for round in 1_u32.. {
             tokio::select! {
                 () = self.stopping.cancelled() => return,
-                () = tokio::time::sleep(WATCH) => {}
+                () = tokio::time::sleep(VOUCH_EVERY) => {}
             }
-            // Whoever calls hears of what is wrong.
+            // Callers are told what is wrong.
             self.transit.servers.review().await.ok();
-            if let Some(durable) = self.transit.writer.durability() {
+            if round.is_multiple_of(REPLICAS_EVERY)
+                && let Some(durable) = self.transit.writer.durability()
+            {
                 durable.review(&self.transit.feed).await;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropeline_core::{Bits, Header, Pace, RoomClock, Timestamp, View};
+use ropeline_core::{Bits, Header, Pace, RoomClock, RoomState, Timestamp, View};
 
 use super::{
     fields,
@@ -66,9 +66,16 @@ impl Picture {
         })
     }
 
+    /// Whether other nodes may still be about to merge what they know.
+    pub(super) fn is_being_merged(&self) -> bool {
+        let view = &self.view;
+        view.as_of < view.header.joins_held_until && view.header.state != RoomState::Deleted
+    }
+
     fn is_newer_than(&self, looked: &Looked, asked: Asked) -> bool {
         let (known, header) = (&self.view.header, &looked.header);
-        (header.epoch, header.version, asked.from) < (known.epoch, known.version, self.fresh_at)
+        let order = |header: &Header, at| (header.generation, header.version, at);
+        order(header, asked.from) < order(known, self.fresh_at)
     }
 }
 
@@ -101,6 +108,8 @@ pub(super) struct Looked {
     /// The server that it runs on; `None` if that is the one which has written it.
     run_id: Option<String>,
     pub(super) header: Header,
+    /// The epoch of a room that gave way to this one, which came from another store.
+    pub(super) replaced: Option<Timestamp>,
     as_of: Timestamp,
     inside: u64,
     aside: u64,
@@ -140,7 +149,8 @@ impl Looked {
     pub(super) fn read(answer: Answer, known: Option<&View>, clock: Timestamp) -> Read<Self> {
         let (as_of, mut rest) = (answer.now, answer.rest);
         let run_id = rest.text()?;
-        let header = rest.fields()?.header(as_of, clock)?;
+        let fields = rest.fields()?;
+        let header = fields.header(as_of, clock)?;
         let (inside, aside, door) = (rest.number()?, rest.number()?, rest.number()?);
         let next_due = rest.maybe_number()?.map(Timestamp);
         let how = rest.text()?;
@@ -155,6 +165,7 @@ impl Looked {
         };
         Ok(Self {
             run_id: Some(run_id),
+            replaced: fields.time("replaced").ok(),
             header,
             as_of,
             inside,
@@ -182,6 +193,7 @@ impl Looked {
         fields::amend_rounds(&mut header, news)?;
         let mut looked = Self {
             run_id: None,
+            replaced: None,
             header,
             as_of,
             inside: known.inside,
@@ -205,13 +217,15 @@ impl Looked {
     fn builds_on(&self, old: Option<&Picture>) -> bool {
         let builds_on = |old: &Picture| {
             let known = &old.view.header;
-            known.epoch == self.header.epoch && known.version >= self.from
+            known.epoch == self.header.epoch
+                && known.server == self.header.server
+                && known.version >= self.from
         };
         self.is_snapshot() || old.is_some_and(builds_on)
     }
 
-    /// Whether the room was last written on another server than it runs on.
-    pub(super) fn is_fenced(&self) -> bool {
+    /// Whether the generation began on another server than the room runs on.
+    pub(super) fn is_elsewhere(&self) -> bool {
         let run_id = self.run_id.as_deref();
         run_id.is_some_and(|run_id| !self.header.server.0.starts_with(run_id))
     }

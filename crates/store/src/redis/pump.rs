@@ -235,9 +235,11 @@ impl Transit {
         };
         let done = self.perform_as(caller, &self.joins[lane.0], &command);
         let Done { outcome, standings } = done.await?;
-        room.acknowledge(outcome.issued);
         match outcome.reply {
-            Reply::Joined(joined) => Ok(joined.into_iter().zip(standings).collect()),
+            Reply::Joined(joined) => {
+                room.acknowledge(outcome.issued, given(command, &joined));
+                Ok(joined.into_iter().zip(standings).collect())
+            }
             reply => {
                 let unexpected = format!("the room answered {reply:?}");
                 Err(Failed::Refused(StoreError::Unavailable(unexpected.into())))
@@ -246,6 +248,18 @@ impl Transit {
     }
 
     async fn hear(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, Failed> {
+        let standings = self.hear_once(room, asking).await?;
+        let disputed = room.disputed(asking.iter().map(|one| &one.holder).zip(&standings));
+        if disputed.is_empty() {
+            return Ok(standings);
+        }
+        // A genuine token is proof; whoever else has the place may never have been told of it.
+        let retell = Command::Retell(disputed);
+        self.perform(&self.writer, room, &retell).await?;
+        self.hear_once(room, asking).await
+    }
+
+    async fn hear_once(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, Failed> {
         let caller = self.caller(room);
         let holders = || asking.iter().map(|one| (one.how.word(), &one.holder));
         let attempt = |caller: Caller<'_>| caller.hear_all(holders());
@@ -256,9 +270,31 @@ impl Transit {
         let standings: Vec<_> = each.collect::<Result<_, _>>()?;
         for (one, standing) in asking.iter().zip(&standings) {
             if matches!(standing, Standing::Live(_)) {
-                room.confirm(one.holder.ordinal);
+                room.confirm(&one.holder);
             }
         }
         Ok(standings)
     }
+}
+
+/// The places that a batch of joins is answered with.
+fn given(command: Command, joined: &[Joined]) -> Vec<Holder> {
+    let Command::Join(joiners) = command else {
+        return Vec::new();
+    };
+    let each = joiners.into_iter().zip(joined);
+    let each = each.filter_map(|(joiner, joined)| {
+        let ordinal = match joined {
+            Joined::New(ordinal)
+            | Joined::Already(ordinal)
+            | Joined::Repeated(ordinal)
+            | Joined::Claimed(ordinal) => *ordinal,
+            Joined::KeyReused | Joined::Closed | Joined::Full => return None,
+        };
+        Some(Holder {
+            visitor: joiner.visitor,
+            ordinal,
+        })
+    });
+    each.collect()
 }

@@ -1,19 +1,25 @@
 //! A room as one node deals with it.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use arc_swap::ArcSwapOption;
-use ropeline_core::{Bits, Located, Ordinal, Pace, RoomId, RoomState, ServerId, Timestamp, View};
-use tokio::sync::Notify;
+use ropeline_core::{
+    Bits, Holder, Located, Ordinal, Pace, RoomId, RoomState, ServerId, Standing, Timestamp, View,
+};
+use tokio::{sync::Notify, time::Instant};
 
 use super::{
     away::Away,
     keys::RoomKeys,
     picture::{Asked, Looked, Picture},
     pump::{Asking, Joining},
+    recent::Recent,
 };
 use crate::loops::Queues;
 
@@ -25,7 +31,11 @@ const MARKS_MAX: usize = 1_000_000;
 pub(super) struct RoomNode {
     pub(super) name: RoomId,
     pub(super) keys: RoomKeys,
+    /// What this node knows, and calls with.
     picture: ArcSwapOption<Picture>,
+    /// What it shows to visitors: while nodes merge, the picture from before, since the room may yet learn of endings
+    /// that some visitors have seen.
+    shown: ArcSwapOption<Picture>,
     pub(super) away: Away,
     /// Held while a picture is put in the place of another.
     pace: Mutex<Pace>,
@@ -33,7 +43,11 @@ pub(super) struct RoomNode {
     confirmed: Mutex<Confirmed>,
     /// The highest ordinal that this node has answered a join with.
     acknowledged: AtomicU64,
+    recent: Mutex<Recent>,
+    /// How many ordinals may have been given after this node's record was written, while that is all it knows.
+    reserve: AtomicU64,
     looked_at: AtomicU64,
+    settled_at: AtomicU64,
     /// There is more to settle than one call did.
     unsettled: AtomicBool,
     /// Wakes the one who tends to the room.
@@ -73,12 +87,16 @@ impl RoomNode {
             keys: RoomKeys::of(&name, node),
             name,
             picture: ArcSwapOption::empty(),
+            shown: ArcSwapOption::empty(),
             away: Away::default(),
             pace: Mutex::default(),
             marks: Mutex::default(),
             confirmed: Mutex::default(),
             acknowledged: AtomicU64::new(0),
+            recent: Mutex::default(),
+            reserve: AtomicU64::new(0),
             looked_at: AtomicU64::new(0),
+            settled_at: AtomicU64::new(0),
             unsettled: AtomicBool::new(false),
             nudge: Notify::new(),
             healing: tokio::sync::Mutex::default(),
@@ -89,6 +107,16 @@ impl RoomNode {
         }
     }
 
+    /// A room as this node knew it when it was stopped.
+    pub(super) fn remembered(name: RoomId, node: &str, view: &Arc<View>, reserve: u64) -> Self {
+        let room = Self {
+            reserve: AtomicU64::new(reserve),
+            ..Self::new(name, node)
+        };
+        room.recall(view, Timestamp(0));
+        room
+    }
+
     pub(super) fn picture(&self) -> Option<Arc<Picture>> {
         self.picture.load_full()
     }
@@ -96,6 +124,11 @@ impl RoomNode {
     /// Something of the picture, without a count of who has it that all cores would write to.
     pub(super) fn with_picture<T>(&self, then: impl FnOnce(&Picture) -> T) -> Option<T> {
         self.picture.load().as_deref().map(then)
+    }
+
+    /// Something of the picture that visitors are shown.
+    pub(super) fn with_shown<T>(&self, then: impl FnOnce(&Picture) -> T) -> Option<T> {
+        self.shown.load().as_deref().map(then)
     }
 
     pub(super) fn view(&self) -> Option<Arc<View>> {
@@ -113,21 +146,49 @@ impl RoomNode {
         state.is_some_and(|state| state != RoomState::Deleted)
     }
 
-    /// Whether the store has been written by others since it was last merged with what this node knows: then
-    /// this node has to merge, too.
-    pub(super) fn must_merge(&self, looked: &Looked) -> bool {
+    /// Whether the room, or this node, may have missed something: then this node has to merge what it knows.
+    pub(super) fn must_merge(&self, looked: &Looked, term: u64) -> bool {
         let known = self.picture.load();
-        let other = known
-            .as_ref()
-            .is_some_and(|known| known.view.header.server != looked.header.server);
-        other || looked.is_fenced()
+        let known = known.as_ref().map(|known| &known.view.header.server);
+        let other = known.is_some_and(|known| *known != looked.header.server);
+        other || looked.is_elsewhere() || term > looked.header.term
     }
 
-    /// Forgets a room that gave way to one which came from another store: a merge brings every other store to the
-    /// epoch that is known here, or to a later one.
+    /// Whether news are of the generation that this node knows.
+    pub(super) fn knows_generation(&self, news: &Looked) -> bool {
+        let server = self.with_picture(|known| known.view.header.server == news.header.server);
+        server.unwrap_or_default()
+    }
+
+    /// What this node knows of the room, with the highest ordinal that it has acknowledged, and the term of the server as
+    /// it knows it now.
+    pub(super) fn memory(&self, term: Option<u64>) -> Option<Arc<View>> {
+        let mut memory = View::clone(&*self.view()?);
+        let header = &mut memory.header;
+        header.issued = Ordinal(header.issued.0.max(self.acknowledged()));
+        header.term = term.unwrap_or(header.term);
+        Some(Arc::new(memory))
+    }
+
+    /// As [`Self::memory`], for a room that nobody else has: if this node knows of it from its record alone, it leaves out
+    /// the ordinals that may have been given after that was written.
+    pub(super) fn last_memory(&self, term: u64) -> Option<Arc<View>> {
+        let mut memory = View::clone(&*self.memory(Some(term))?);
+        memory.header.issued.0 += self.reserve.load(Ordering::Acquire);
+        Some(Arc::new(memory))
+    }
+
+    /// For how long joins are held, if they are.
+    pub(super) fn joins_held_for(&self, clock: Timestamp) -> Option<Duration> {
+        let view = self.view()?;
+        let (now, until) = (view.now(clock), view.header.joins_held_until);
+        (now < until).then(|| now.until(until))
+    }
+
+    /// Forgets a room that gave way to one which came from another store.
     pub(super) fn give_way_to(&self, looked: &Looked) {
         let known = self.view();
-        if known.is_some_and(|known| looked.header.epoch < known.header.epoch) {
+        if known.is_some_and(|known| looked.replaced == Some(known.header.epoch)) {
             self.forget();
         }
     }
@@ -135,19 +196,23 @@ impl RoomNode {
     /// Forgets what is known of the room.
     pub(super) fn forget(&self) {
         self.picture.store(None);
+        self.shown.store(None);
         self.acknowledged.store(0, Ordering::Release);
+        lock(&self.recent).clear();
         *lock(&self.confirmed) = Confirmed::default();
         *lock(&self.marks) = Marks::default();
     }
 
     /// Shows a picture that was known before.
     pub(super) fn recall(&self, view: &Arc<View>, fresh_at: Timestamp) {
-        self.picture.store(Some(Arc::new(Picture {
+        let picture = Arc::new(Picture {
             view: Arc::clone(view),
             fresh_at,
             next_due: None,
             set_aside: Bits::default(),
-        })));
+        });
+        self.shown.store(Some(Arc::clone(&picture)));
+        self.picture.store(Some(picture));
     }
 
     /// Puts a picture in the place of an older one.
@@ -155,11 +220,17 @@ impl RoomNode {
         let mut pace = lock(&self.pace);
         let old = self.picture();
         if let Some(picture) = Picture::after(old.as_deref(), looked, asked, aside, &mut pace) {
-            let began_again = |old: &Picture| old.view.header.epoch != picture.view.header.epoch;
-            if old.as_deref().is_some_and(began_again) {
+            let deleted = |old: &Picture| picture.view.header.voids(old.view.header.epoch);
+            if old.as_deref().is_some_and(deleted) {
                 self.acknowledged.store(0, Ordering::Release);
+                lock(&self.recent).clear();
             }
-            self.picture.store(Some(Arc::new(picture)));
+            self.reserve.store(0, Ordering::Release);
+            let picture = Arc::new(picture);
+            if !picture.is_being_merged() || self.shown.load().is_none() {
+                self.shown.store(Some(Arc::clone(&picture)));
+            }
+            self.picture.store(Some(picture));
         }
     }
 
@@ -170,8 +241,15 @@ impl RoomNode {
         (passed && !picture.set_aside.contains(ordinal.0)).then_some(picture.fresh_at)
     }
 
-    pub(super) fn acknowledge(&self, ordinal: Ordinal) {
-        self.acknowledged.fetch_max(ordinal.0, Ordering::AcqRel);
+    /// Notes what a batch of joins is about to be answered with.
+    pub(super) fn acknowledge(&self, issued: Ordinal, given: Vec<Holder>) {
+        self.acknowledged.fetch_max(issued.0, Ordering::AcqRel);
+        lock(&self.recent).add(given, Instant::now());
+    }
+
+    /// What this node has acknowledged lately.
+    pub(super) fn recent(&self) -> Vec<Holder> {
+        lock(&self.recent).all(Instant::now())
     }
 
     pub(super) fn acknowledged(&self) -> u64 {
@@ -202,6 +280,20 @@ impl RoomNode {
             due.is_some_and(|due| due <= picture.view.now(clock))
         });
         self.unsettled.swap(false, Ordering::AcqRel) || due
+    }
+
+    pub(super) fn note_settling(&self, clock: Timestamp) {
+        self.settled_at.store(clock.0, Ordering::Relaxed);
+    }
+
+    /// Whether somebody is in the room and this node has not settled it for so long.
+    pub(super) fn has_been_silent(&self, clock: Timestamp, longest: Duration) -> bool {
+        let settled_at = Timestamp(self.settled_at.load(Ordering::Relaxed));
+        let is_used = |view: &View| view.waiting() + view.inside + view.aside > 0;
+        clock.since(settled_at) >= longest
+            && self
+                .with_picture(|picture| is_used(&picture.view))
+                .unwrap_or_default()
     }
 
     /// Notes that the holder of a place is there, once in a presence round.
@@ -242,8 +334,24 @@ impl RoomNode {
             && confirmed.places.contains(ordinal.0)
     }
 
-    /// Notes that the store has a place.
-    pub(super) fn confirm(&self, ordinal: Ordinal) {
+    /// Holders of genuine tokens whose places have not ended, though the store says so: while places are lost, it may have
+    /// given them to somebody else.
+    pub(super) fn disputed<'a>(
+        &self,
+        standings: impl Iterator<Item = (&'a Holder, &'a Standing)>,
+    ) -> Vec<Holder> {
+        let Some(view) = self.view().filter(|view| view.header.lost.is_some()) else {
+            return Vec::new();
+        };
+        let disputed = standings.filter(|(holder, standing)| {
+            let ended = matches!(standing, Standing::Ended(_));
+            ended && !matches!(view.locate(holder.ordinal), Located::Ended(_))
+        });
+        disputed.map(|(holder, _)| holder.clone()).collect()
+    }
+
+    /// Notes that the store has a place, which its holder may have brought back just now.
+    pub(super) fn confirm(&self, holder: &Holder) {
         let Some(view) = self.view().filter(|view| view.header.lost.is_some()) else {
             return;
         };
@@ -254,7 +362,9 @@ impl RoomNode {
                 places: Bits::default(),
             };
         }
-        confirmed.places.insert(ordinal.0);
+        if confirmed.places.insert(holder.ordinal.0) {
+            lock(&self.recent).add(vec![holder.clone()], Instant::now());
+        }
     }
 }
 

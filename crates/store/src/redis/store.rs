@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    RedisStore, StoreTime,
+    RedisStore,
     durable::Durable,
     encode::{Caller, Done},
     picture::{Asked, Looked},
@@ -19,9 +19,6 @@ use ropeline_core::{
     Reply, RoomId, RoomState, Saved, Standing, Timestamp, View, Visitor,
 };
 
-/// A room that was not there at all holds joins for this long: a node that remembers it may be about to restore it.
-const NEW_ROOM_HOLD: Duration = Duration::from_secs(1);
-
 #[async_trait]
 impl Store for RedisStore {
     fn rooms(&self) -> Vec<RoomId> {
@@ -34,7 +31,7 @@ impl Store for RedisStore {
         let rooms = self.inner.rooms.load();
         let room = rooms.get(room)?;
         self.inner.look_at(room);
-        room.with_picture(|picture| {
+        room.with_shown(|picture| {
             let live = picture.view.header.state != RoomState::Deleted;
             live.then(|| Seen {
                 view: Arc::clone(&picture.view),
@@ -47,6 +44,10 @@ impl Store for RedisStore {
         let room = self.inner.get(room);
         let room = room.filter(|room| room.away.check().is_ok());
         if let Some(room) = room {
+            // While nodes merge there is nothing newer to show.
+            if let Some(merging) = room.joins_held_for(self.inner.transit.clock.now()) {
+                tokio::time::sleep(merging).await;
+            }
             // What fails here is shown by how old the picture is.
             self.inner.transit.refresh(&room).await.ok();
         }
@@ -82,12 +83,9 @@ impl Store for RedisStore {
         }
         let room = self.inner.room(room);
         let transit = &self.inner.transit;
-        let hold = match transit.time {
-            StoreTime::Redis => NEW_ROOM_HOLD,
-            StoreTime::Given => Duration::ZERO,
-        };
+        let last = self.inner.last_before(&room).await?;
         let caller = transit.caller(&room);
-        let attempt = |caller: Caller<'_>| caller.create(&policy, digest.as_deref(), hold);
+        let attempt = |caller: Caller<'_>| caller.create(&policy, digest.as_deref(), last);
         let mut answer = transit.insist(&transit.writer, caller, attempt).await?;
         transit.list(&room.name).await?;
         transit.refresh(&room).await?;
@@ -261,8 +259,14 @@ impl RedisStore {
             return Ok(Done::read(&command, answer).map_err(Failed::from)?.outcome);
         }
         loop {
+            // As a node that knows the room's generation and nothing else.
+            let known = transit.look(&transit.feed, &room, Known::Nothing).await?;
+            room.forget();
+            if let Some((looked, _)) = known {
+                room.recall(&Arc::new(looked.view()), transit.clock.now());
+            }
             let call = transit.caller(&room).transition(&command);
-            let answer = Transit::run(&transit.writer, &call).await?;
+            let answer = transit.run(&transit.writer, &call).await?;
             if answer.status != Status::Again {
                 return Ok(Done::read(&command, answer).map_err(Failed::from)?.outcome);
             }
@@ -283,7 +287,7 @@ impl RedisStore {
         let now = transit.clock.now();
         room.recall(known, now);
         let call = transit.caller(&room).transition(&command);
-        let mut answer = Transit::run(&transit.writer, &call).await?;
+        let mut answer = transit.run(&transit.writer, &call).await?;
         let news = Looked::of_news(&mut answer, known, now).map_err(Failed::from)?;
         if let Some(news) = &news {
             let asked = Asked { from: now, to: now };
@@ -335,11 +339,11 @@ impl RedisStore {
 
 impl Transit {
     /// Takes in what somebody knows, whether or not the store has forgotten it.
-    async fn merge_memory(&self, room: &RoomNode, memory: &View) -> Result<Answer, Failed> {
+    async fn merge_memory(&self, room: &RoomNode, memory: &Arc<View>) -> Result<Answer, Failed> {
         loop {
             let Some((looked, _)) = self.look(&self.feed, room, Known::Nothing).await? else {
                 let call = self.caller(room).restore(memory);
-                let answer = Self::run(&self.feed, &call).await?;
+                let answer = self.run(&self.feed, &call).await?;
                 if answer.version > 0 {
                     return Ok(answer);
                 }

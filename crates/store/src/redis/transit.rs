@@ -16,7 +16,7 @@ use super::{
     link::{Link, is_refusal, unavailable},
     picture::{Asked, Looked},
     room::RoomNode,
-    servers::{Lost, Servers},
+    servers::{Freshness, Lost, Servers},
     wire::{Answer, Status, Unreadable},
 };
 use crate::{Clock, Freeze, StoreError, loops::Loops};
@@ -155,9 +155,18 @@ impl Transit {
             room,
             clock: self.given_time(),
             bounds: self.bounds,
+            term: self.term(room),
             number: self.numbers.fetch_add(1, Ordering::Relaxed),
             lane: Lane(0),
             sending: Sending::First,
+        }
+    }
+
+    /// The term of the room's server. Where a test gives the time, it is compared with core, where nobody watches.
+    pub(super) fn term(&self, room: &RoomNode) -> u64 {
+        match self.time {
+            StoreTime::Redis => self.servers.term(room.keys.slot()),
+            StoreTime::Given => 0,
         }
     }
 
@@ -168,8 +177,21 @@ impl Transit {
         }
     }
 
-    pub(super) async fn run(link: &Link, call: &Call) -> Result<Answer, Failed> {
-        Ok(Answer::read(&link.run(call).await?)?)
+    /// Calls a function on a server that is vouched for. Its answer counts only if the same server is still in charge
+    /// when it comes; otherwise it may have been done, or be lost with a server that was replaced.
+    pub(super) async fn run(&self, link: &Link, call: &Call) -> Result<Answer, Failed> {
+        let fresh = match link.durability() {
+            Some(_) => Freshness::Acknowledge,
+            None => Freshness::Lease,
+        };
+        let before = self.servers.vouch(call.slot, fresh).await?;
+        let answer = Answer::read(&link.run(call).await?)?;
+        if self.servers.vouch(call.slot, fresh).await? != before {
+            return Err(Failed::Unknown(StoreError::Unavailable(
+                "another Redis was put in charge before the answer came".into(),
+            )));
+        }
+        Ok(answer)
     }
 
     /// Looks at a room over the given connection. `None` if there is no such room.
@@ -185,7 +207,7 @@ impl Transit {
         };
         let call = self.caller(room).look(view);
         let from = self.clock.now();
-        let answer = Self::run(link, &call).await?;
+        let answer = self.run(link, &call).await?;
         let to = self.clock.now();
         if answer.status == Status::Missing {
             return Ok(None);
@@ -230,6 +252,7 @@ impl Transit {
             let mut pause = PAUSE_MIN;
             loop {
                 caller.clock = self.given_time();
+                caller.term = self.term(caller.room);
                 let answered = self.once(link, caller.room, &attempt(caller)).await;
                 caller.sending = Sending::Again;
                 match answered {
@@ -263,7 +286,7 @@ impl Transit {
         call: &Call,
     ) -> Result<Option<Answer>, Failed> {
         let from = self.clock.now();
-        let mut answer = Self::run(link, call).await?;
+        let mut answer = self.run(link, call).await?;
         let to = self.clock.now();
         match answer.status {
             Status::Ok => {
@@ -291,7 +314,7 @@ impl Transit {
     /// Shows what a call did before it is answered: from its news, if the picture is one that they build on, or else
     /// by looking.
     async fn take_in(&self, room: &RoomNode, version: u64, news: Option<Looked>, asked: Asked) {
-        let news = news.filter(|news| !room.must_merge(news));
+        let news = news.filter(|news| room.knows_generation(news));
         if let Some(news) = &news {
             room.publish(news, asked, &[]);
         }

@@ -92,6 +92,7 @@ impl Backing for TestCluster {
         self.kill(owner);
         self.wait_for_new_owner(ROOM, owner);
         self.start_again(owner);
+        self.wait_whole();
     }
 }
 

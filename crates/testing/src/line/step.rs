@@ -25,6 +25,8 @@ pub enum Step {
     ReuseKey(u8),
     Renew(Vec<usize>),
     Restore(Vec<usize>),
+    /// A node sends again what it has acknowledged.
+    Retell(Vec<usize>),
     Mark(Vec<usize>),
     Keep(usize, u64),
     Leave(usize),
@@ -71,6 +73,7 @@ impl Step {
             Self::JoinWithKey(_) | Self::RepeatKey | Self::ReuseKey(_) => "join with key",
             Self::Renew(_) => "renew",
             Self::Restore(_) => "restore",
+            Self::Retell(_) => "retell",
             Self::Mark(_) => "mark",
             Self::Keep(..) => "keep",
             Self::Leave(_) => "leave",
@@ -158,6 +161,7 @@ fn step(suffer_every: u32) -> impl Strategy<Value = Step> {
         2 => visitor().prop_map(Step::ReuseKey),
         16 => prop::collection::vec(token(), 1..4).prop_map(Step::Renew),
         16 => prop::collection::vec(token(), 1..4).prop_map(Step::Restore),
+        4 => prop::collection::vec(token(), 1..4).prop_map(Step::Retell),
         20 => prop::collection::vec(token(), 1..12).prop_map(Step::Mark),
         8 => (token(), prop::sample::select(vec![0_u64, 5_000, 25_000, 60_000]))
             .prop_map(|(at, ms)| Step::Keep(at, ms)),

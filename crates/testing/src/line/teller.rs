@@ -125,6 +125,7 @@ impl<'a> Teller<'a> {
             }
             Step::Renew(ats) => Command::Renew(self.holders(ats)?),
             Step::Restore(ats) => Command::Restore(self.holders(ats)?),
+            Step::Retell(ats) => Command::Retell(self.holders(ats)?),
             Step::Mark(ats) => {
                 Command::Mark(self.holders(ats)?.into_iter().map(|h| h.ordinal).collect())
             }

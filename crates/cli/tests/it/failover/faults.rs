@@ -116,6 +116,30 @@ pub(super) fn replication_held_back(group: &mut TestSentinels, witness: &Witness
     group.wait_whole();
 }
 
+/// As [`replication_held_back`], and all nodes are killed with the master.
+pub(super) fn replication_held_back_and_nodes_killed(
+    group: &mut TestSentinels,
+    witness: &Witness<'_>,
+) {
+    let old = group.master();
+    let others = (0..group.count()).filter(|&server| server != old);
+    let others: Vec<_> = others.map(|server| group.ip(server)).collect();
+    let (nodes, crowd) = (witness.nodes, witness.crowd);
+    witness.replaced(|| {
+        let cut = Cut::between(&[group.ip(old)], &others[..]);
+        thread::sleep(HELD_BACK);
+        let replace_master = || {
+            group.kill(old);
+            group.wait_for_new_master(old);
+            drop(cut);
+        };
+        let kill_third = || nodes.kill(2, crowd, replace_master);
+        nodes.kill(0, crowd, || nodes.kill(1, crowd, kill_third));
+    });
+    group.start_again(old);
+    group.wait_whole();
+}
+
 /// `kill -9` of the server that owns the rooms, which comes back.
 pub(super) fn owner_killed(cluster: &mut TestCluster, witness: &Witness<'_>) {
     let old = cluster.owner_of("{main}");

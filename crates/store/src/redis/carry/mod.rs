@@ -98,7 +98,7 @@ impl Transit {
         fields: &[(&'static str, String)],
     ) -> Result<Answer, StoreError> {
         let call = self.caller(room).adopt(why, over, fields);
-        let answer = Self::run(&self.writer, &call).await?;
+        let answer = self.run(&self.writer, &call).await?;
         match answer.status {
             Status::Ok => Ok(answer),
             _ => Err(Failed::from(Unreadable("an arrival")).into()),

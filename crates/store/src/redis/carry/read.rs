@@ -45,7 +45,7 @@ impl<'a> Pages<'a> {
 
     pub(super) async fn fields(&self) -> Result<Fields, StoreError> {
         let call = self.transit.caller(self.room).read();
-        let mut answer = Transit::run(&self.transit.writer, &call).await?;
+        let mut answer = self.transit.run(&self.transit.writer, &call).await?;
         if answer.status == Status::Missing {
             return Err(StoreError::NoSuchRoom(self.room.name.clone()));
         }

@@ -1,6 +1,9 @@
 //! What a Cluster is told that puts lines at risk.
 
-use super::super::{link::Link, servers::Shard, url::Address};
+use super::{
+    super::{link::Link, servers::Shard},
+    setting,
+};
 
 /// An owner that is silent for less than this may only be busy with its disk.
 const NODE_TIMEOUT_MIN_MS: u64 = 2_000;
@@ -29,10 +32,4 @@ pub(super) async fn warnings(link: &Link, shards: &[Shard]) -> Vec<String> {
         }
     }
     warnings
-}
-
-async fn setting(link: &Link, server: &Address, name: &str) -> Option<String> {
-    let get = redis::cmd("CONFIG").arg("GET").arg(name).clone();
-    let pair: Vec<String> = link.query_at(server, &get).await.ok()?;
-    pair.into_iter().nth(1)
 }

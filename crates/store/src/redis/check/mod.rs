@@ -37,7 +37,13 @@ pub(super) async fn check(link: &Link, servers: &Servers) -> Result<Vec<String>,
     }
     warnings.extend(match &group {
         Group::Single => Vec::new(),
-        Group::Sentinels(watch) => sentinel::warnings(watch),
+        Group::Sentinels(watch) => {
+            let mut warnings = sentinel::warnings(watch);
+            for master in &masters {
+                warnings.extend(cut_off_warning(link, master, &which(master)).await);
+            }
+            warnings
+        }
         Group::Cluster(shards) => cluster::warnings(link, shards).await,
     });
     Ok(in_order(warnings))
@@ -51,6 +57,23 @@ async fn check_replica(link: &Link, replica: &Address, which: &str) -> Vec<Strin
             "{which}, a replica, cannot be reached from here, so nobody can join once it is the master: {why}"
         )],
     }
+}
+
+/// A master that is cut off from its replicas must stop by itself: nobody can tell it that it was replaced.
+async fn cut_off_warning(link: &Link, master: &Address, which: &str) -> Option<String> {
+    let replicas = setting(link, master, "min-replicas-to-write").await?;
+    (replicas == "0").then(|| {
+        format!(
+            "{which} goes on alone when it is cut off from its replicas, and what it takes then is lost once another is promoted: set min-replicas-to-write 1 and min-replicas-max-lag 10 on all servers"
+        )
+    })
+}
+
+/// What a server says of one of its settings, if it may be asked.
+async fn setting(link: &Link, server: &Address, name: &str) -> Option<String> {
+    let get = redis::cmd("CONFIG").arg("GET").arg(name).clone();
+    let pair: Vec<String> = link.query_at(server, &get).await.ok()?;
+    pair.into_iter().nth(1)
 }
 
 /// Each once, as they came.

@@ -9,12 +9,12 @@
 
 local function may_replace(arriving)
   if not R.version then return true end
-  local empty = ARGV[9] == 'empty' and R.issued == 0
+  local unused = ARGV[9] == 'empty' and R.issued == 0
   local why = R.frozen or ''
   if match(why, '^arriving ') then return true end
-  if match(why, '^left ') then return R.epoch == arriving.epoch or empty end
+  if match(why, '^left ') then return R.epoch == arriving.epoch or unused end
   if R.state == 'deleted' then return R.epoch <= arriving.epoch or ARGV[9] == 'empty' end
-  return empty
+  return unused
 end
 
 register('adopt', function()
@@ -28,14 +28,18 @@ register('adopt', function()
   end
   if not may_replace(arriving) then return answer('ok', false, 0) end
   arriving.version = max(arriving.version, R.version or 0)
+  arriving.generation = max(arriving.generation or 0, R.generation) + 1
   call('UNLINK', unpack(KEYS))
-  -- A node that knows the other one would take its later epoch for a reason to start over.
+  -- What a node knows of the room that gives way must not be merged into this one.
   if R.epoch and R.epoch > arriving.epoch then arriving.replaced = R.epoch end
+  if R.epoch and R.epoch < arriving.epoch then
+    arriving.deleted_until = max(arriving.deleted_until or 0, R.epoch)
+  end
   take_fields(arriving)
   -- Who was there is all in the bitmaps that follow, and when the first pass runs out is looked up once it is there.
   R.given0, R.given1, R.given2, R.imported_last, R.logged, R.runs_out = R.issued, R.issued, R.issued, 0, 0, 0
   R.frozen = ARGV[8]
-  R.server = this_server()
+  R.server, R.term = this_server(), number(ARGV[6])
   R.clock_offset = R.clock_last - clock
   now = R.clock_last
   visible = true

@@ -1,7 +1,7 @@
 -- Makes a room where there is none, or begins a deleted one again with another epoch; one that is there stays.
 --
--- ARGV   8 ... the policy (nine values, '' = absent), then its digest or '', then for how many milliseconds a room
---          that was not there at all holds joins: a node that remembers it may be about to restore it
+-- ARGV   8 ... the policy (nine values, '' = absent), then its digest or '', then the ordinal behind which those of a
+--          room begin that is not there at all
 -- Returns 1 if it was made, else 0
 register('create', function()
   clock = read_clock()
@@ -10,20 +10,21 @@ register('create', function()
   if not R.version then
     begin(8, clock)
     R.version, R.clock_offset, R.clock_last, R.server = 0, 0, clock, this_server()
-    R.digest = digest or nil
-    R.fresh = 1
-    if ARGV[9 + #POLICY] ~= '0' then R.joins_held_until = clock + tonumber(ARGV[9 + #POLICY]) end
+    R.digest, R.term = digest or nil, tonumber(ARGV[6])
+    local last = tonumber(ARGV[9 + #POLICY])
+    R.issued, R.head, R.given0, R.given1, R.given2 = last, last, last, last, last
     advance_clock()
     return done(settle(), 1)
   end
   if R.frozen then return answer('frozen', false, R.frozen) end
-  if is_fenced() then return answer('fenced') end
+  local fenced = fence()
+  if fenced then return answer(fenced) end
   advance_clock()
   turn_rounds()
   if R.state ~= 'deleted' then return done(settle(), 0) end
-  local epoch = max(now, R.epoch + 1)
+  local epoch = max(now, R.deleted_until + 1)
   begin(8, now)
   R.epoch, R.digest = epoch, digest or nil
-  visible = true
+  visible, turned = true, true
   return done(settle(), 1)
 end)

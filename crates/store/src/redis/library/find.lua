@@ -6,6 +6,8 @@ register('find', function()
   clock = read_clock()
   read_room()
   if not R.version then return answer('missing') end
+  local fenced = fence()
+  if fenced then return answer(fenced) end
   if R.state == 'deleted' then return answer('deleted') end
   now = room_time()
   local place = find(ARGV[8])

@@ -18,8 +18,9 @@ register('freeze', function()
       visible = true
     end
   elseif not R.frozen then
-    -- Whoever must merge first does so now: a frozen room takes nothing in.
-    if is_fenced() then return answer('fenced') end
+    -- What nodes know is merged first: a frozen room takes nothing in.
+    local fenced = fence()
+    if fenced then return answer(fenced) end
     advance_clock()
     turn_rounds()
     R.frozen = ARGV[8]

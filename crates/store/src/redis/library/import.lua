@@ -19,9 +19,9 @@ end
 local function take_place(visitor)
   R.issued = R.issued + 1
   R.imported_last = R.issued
-  R.fresh = nil
   call('ZADD', PLACES, R.issued, visitor)
   call('SETBIT', IMPORTED, R.issued - R.base, 1)
+  confirm(R.issued, R.issued)
   visible = true
 end
 

@@ -1,6 +1,6 @@
 -- Visitors ask for a place, in this order.
 --
--- KEYS   17 the node's note of its last batch in this lane: "<number> <first ordinal> <last ordinal> ,<claimed
+-- KEYS   18 the node's note of its last batch in this lane: "<number> <first ordinal> <last ordinal> ,<claimed
 --          ordinals>,", gone after ten minutes
 -- ARGV   8 number of this batch, rising per node; a batch that is sent again has the same number
 --        9 'first', or 'again' if it may have been here before
@@ -48,7 +48,7 @@ local function start_lists()
 end
 
 local function read_note()
-  note = call('GET', KEYS[17]) or ''
+  note = call('GET', KEYS[18]) or ''
   local noted, from, to = match(note, '^(%d+) (%d+) (%d+) ')
   sent_before = noted == ARGV[8]
   if sent_before then first, last = tonumber(from), tonumber(to) end
@@ -89,6 +89,7 @@ local function write_places(visitors, from)
   fill(places, 2, written + 1, R.issued)
   for i = 1, new do places[2 * i] = visitors[from - 1 + i] end
   if call('ZADD', PLACES, 'NX', unpack(places, 1, 2 * new)) < new then return false end
+  confirm(written + 1, R.issued)
   newcomers, visible, written = true, true, R.issued
   return true
 end
@@ -181,9 +182,8 @@ end
 local function write_note()
   local claimed = claims and concat(claims, ',') or ''
   if R.issued == issued_before and claimed == '' then return end
-  if R.fresh then R.fresh = nil end
   local given = ARGV[8] .. ' ' .. often(issued_before + 1) .. ' ' .. often(R.issued) .. ' ,' .. claimed .. ','
-  call('SET', KEYS[17], given, 'EX', NOTE_TTL_S)
+  call('SET', KEYS[18], given, 'EX', NOTE_TTL_S)
 end
 
 register('join', function()

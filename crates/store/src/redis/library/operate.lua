@@ -1,6 +1,6 @@
 -- An operator's word, or that of the service behind the room.
 --
--- KEYS   17 the node's note of its last word: its number, gone after ten minutes
+-- KEYS   18 the node's note of its last word: its number, gone after ten minutes
 -- ARGV   8 number of this word, rising per node; a word that is sent again has the same number
 --        9 'pause', 'resume', 'open', 'close', 'drain', 'reset', 'delete', 'admit', 'stock', 'policy' or
 --          'change'
@@ -43,11 +43,14 @@ local WORDS = {
   close = function() set_state('closed') end,
   drain = function() set_state('draining') end,
   reset = function() return not reset() and 'again' or nil end,
-  delete = function() return not delete() and 'again' or nil end,
+  delete = function()
+    R.deleted_until = max(R.epoch, now)
+    return not empty() and 'again' or nil
+  end,
   admit = function()
     -- The one word that means something else when it is heard twice.
-    if call('GET', KEYS[17]) == ARGV[8] then return end
-    call('SET', KEYS[17], ARGV[8], 'EX', NOTE_TTL_S)
+    if call('GET', KEYS[18]) == ARGV[8] then return end
+    call('SET', KEYS[18], ARGV[8], 'EX', NOTE_TTL_S)
     turn_tick()
     R.tick_extra = min(R.tick_extra + tonumber(ARGV[10]), 1e15)
     visible = true

@@ -88,3 +88,51 @@ local function mark(ordinal)
     visible = true
   end
 end
+
+-- A holder is there: a place aside comes to the door, a lost one is put back. And the same for a place that a node has
+-- acknowledged or whose token it has seen, which somebody may hold who was never told of it.
+local restore_place, retell_place
+do
+  -- Whether a place is held by somebody who may never have been told of it: a server that was replaced gave it, and
+  -- came back without knowing that another server had given it meanwhile.
+  local function is_unproven(ordinal)
+    return R.generation > 0 and R.lost_after and holds(ordinal) and not call('ZSCORE', ACTIVE, ordinal)
+      and not bit_at(CONFIRMED, ordinal)
+  end
+
+  -- Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes. If the visitor
+  -- has joined again meanwhile, the lower ordinal stays and the other is gone; but whoever is inside stays.
+  local function put_back(visitor, ordinal)
+    local other = end_if_expired(find(visitor))
+    if other then
+      if other < ordinal or call('ZSCORE', ACTIVE, other) then return end_place(ordinal, 'gone') end
+      end_place(other, 'gone')
+    end
+    -- A holder who gives way stood where this one stands now.
+    local displaced = call('ZREMRANGEBYSCORE', PLACES, ordinal, ordinal) > 0
+    call('ZADD', PLACES, ordinal, visitor)
+    if ordinal <= R.head and not displaced then call('ZADD', DOOR, ordinal, ordinal) end
+    R.restored = R.restored + 1
+    confirm(ordinal, ordinal)
+    mark(ordinal)
+    visible = true
+  end
+
+  function restore_place(visitor, ordinal)
+    local state = standing(visitor, ordinal)
+    if state == 'lost' then
+      put_back(visitor, ordinal)
+    elseif state ~= 'gone' and state ~= 'done' and state ~= 'unknown' then
+      confirm(ordinal, ordinal)
+      mark(ordinal)
+    end
+  end
+
+  function retell_place(visitor, ordinal)
+    if find(visitor) ~= ordinal and is_unproven(ordinal) then
+      put_back(visitor, ordinal)
+    else
+      restore_place(visitor, ordinal)
+    end
+  end
+end

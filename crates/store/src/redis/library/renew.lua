@@ -4,31 +4,6 @@
 --          In both, a place aside comes to the door and a lost one is put back.
 -- Returns for each: where it stands after settling, and the times that `live_at` has for that
 
--- Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes. If the visitor
--- has joined again meanwhile, the lower ordinal stays and the other is gone; but whoever is inside stays.
-local function put_back(visitor, ordinal)
-  local other = end_if_expired(find(visitor))
-  if other then
-    if other < ordinal or call('ZSCORE', ACTIVE, other) then return end_place(ordinal, 'gone') end
-    end_place(other, 'gone')
-  end
-  call('ZADD', PLACES, ordinal, visitor)
-  if ordinal <= R.head then call('ZADD', DOOR, ordinal, ordinal) end
-  R.restored = R.restored + 1
-  mark(ordinal)
-  visible = true
-end
-
--- A holder is heard of: a place aside comes to the door, a lost one is put back.
-local function restore(visitor, ordinal)
-  local state = standing(visitor, ordinal)
-  if state == 'lost' then
-    put_back(visitor, ordinal)
-  elseif state ~= 'gone' and state ~= 'done' and state ~= 'unknown' then
-    mark(ordinal)
-  end
-end
-
 -- Arguments of commands; see `settling.lua`.
 local visitors, ordinals, renewed = {}, {}, {}
 
@@ -70,7 +45,7 @@ register('renew', function()
   end
   if at > 0 then call('ZADD', ACTIVE, unpack(renewed, 1, at)) end
   for i = 1, count do
-    if not passes[i] then restore(visitors[i], tonumber(ordinals[i])) end
+    if not passes[i] then restore_place(visitors[i], tonumber(ordinals[i])) end
   end
   local more = settle()
   local results = {}

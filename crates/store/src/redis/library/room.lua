@@ -1,8 +1,8 @@
 -- Reading a room, writing it back, and what the node is told.
 
 -- What other files use; all else is private to this one, and does not count towards Lua's limit of 200 locals.
-local text, often, number, fill, take_fields, read_room, is_fenced, read_clock, room_time, advance_clock,
-  round_key, keys_key, turn_keys, turn_rounds, bit_at, is_unclaimed, in_line, look_up_runs_out,
+local text, often, number, fill, take_fields, read_room, is_elsewhere, fence, read_clock, room_time, advance_clock,
+  round_key, keys_key, turn_keys, turn_rounds, bit_at, confirm, is_unclaimed, in_line, look_up_runs_out,
   runs_out_by, next_due, ended_since, answer, done, open
 do
   -- A number as Redis takes it. One that Redis itself has to write out costs it several times as much.
@@ -115,11 +115,16 @@ do
     keep(packed)
   end
 
-  -- Whether the room was last written on another server than runs this call. A restart, a failover and a moved slot all
+  -- Whether the generation began on another server than runs this call. A restart, a failover and a moved slot all
   -- give it another name, which begins with the run id.
-  function is_fenced()
+  function is_elsewhere()
     local id = run_id()
     return sub(R.server, 1, #id) ~= id
+  end
+
+  -- The status of a call that must not be carried out before the node and the room know the same.
+  function fence()
+    if ARGV[7] ~= R.server or number(ARGV[6]) > R.term or is_elsewhere() then return 'fenced' end
   end
 
   function read_clock()
@@ -128,9 +133,16 @@ do
     return number(t[1]) * 1000 + floor(t[2] / 1000)
   end
 
-  -- Room time at `clock`: never before the last transition.
+  -- Nodes write to a room that somebody is in more often than this, so a longer silence was an outage.
+  local SILENCE_MS = 5000
+
+  -- Room time at `clock`: never before the last transition. An outage uses up nothing: it stands still meanwhile.
   function room_time()
-    return max(clock + R.clock_offset, R.clock_last)
+    local at = clock + R.clock_offset
+    if at - R.clock_last > SILENCE_MS and ARGV[1] == '' and (R.runs_out or R.head < R.issued) then
+      return R.clock_last
+    end
+    return max(at, R.clock_last)
   end
 
   -- Room time for a transition. If the clock went back, the offset grows and room time stands still.
@@ -176,6 +188,12 @@ do
     return ordinal > R.base and call('GETBIT', key, ordinal - R.base) == 1
   end
 
+  -- Notes that places were proved, or given in this generation, which matters only while some are lost.
+  function confirm(first, last)
+    if not R.lost_after then return end
+    for ordinal = max(first, R.base + 1), last do call('SETBIT', CONFIRMED, ordinal - R.base, 1) end
+  end
+
   -- Whether an import gave the place and no join has asked for it yet.
   function is_unclaimed(ordinal)
     return bit_at(IMPORTED, ordinal) and not bit_at(CLAIMED, ordinal)
@@ -204,13 +222,16 @@ do
 
   -- When settling has something to do next, or -1.
   function next_due()
-    local due = R.runs_out or INFINITY
+    local due, held = R.runs_out or INFINITY, R.admission_held_until
     local line = R.head < R.issued
-    if R.paused == 0 and (line or not (door_empty or call('ZCARD', DOOR) == 0)) then due = min(due, R.tick_start + R.every) end
+    if line or not (door_empty or call('ZCARD', DOOR) == 0) then
+      if R.paused == 0 then due = min(due, R.tick_start + R.every) end
+      if held > now then due = min(due, held) end
+    end
     if line and R.presence_ttl > 0 then
       due = min(due, R.round_started + floor(R.presence_ttl / 2))
     end
-    due = min(due, R.lost_until or due)
+    if R.lost_until then due = min(due, max(R.lost_until, held)) end
     return due == INFINITY and -1 or due
   end
 
@@ -259,7 +280,7 @@ do
   -- -1. Nothing else changes without `turned`. Says how many values that are; with none, the node looks.
   local function tell(list, told)
     local shown = number(ARGV[5])
-    if shown < 0 or not settled or ARGV[7] ~= R.server or number(ARGV[6]) ~= R.epoch then return 0 end
+    if shown < 0 or not settled or ARGV[7] ~= R.server then return 0 end
     local behind = R.version - shown
     local ended, more
     if behind == 0 then
@@ -327,7 +348,8 @@ do
     read_room()
     if not R.version then return answer('missing') end
     if R.frozen then return answer('frozen', false, R.frozen) end
-    if is_fenced() then return answer('fenced') end
+    local fenced = fence()
+    if fenced then return answer(fenced) end
     if R.state == 'deleted' then return answer('deleted') end
     advance_clock()
     turn_rounds()

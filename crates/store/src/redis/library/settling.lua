@@ -252,6 +252,7 @@ do
     for i = 7, 11 do shift(KEYS[i], bytes) end
     shift(IMPORTED, bytes)
     shift(CLAIMED, bytes)
+    shift(CONFIRMED, bytes)
     R.base = base
   end
 
@@ -280,14 +281,17 @@ do
     door_empty = nil
     local swept = sweep()
     turn_tick()
-    if R.lost_after and now >= R.lost_until then
-      R.lost_after, R.lost_until = nil, nil
-      visible = true
-    end
     -- Passes that ran out but are not swept yet would count against the cap.
-    local more = not swept or admit()
+    local more = not swept
+    if now >= R.admission_held_until then
+      if R.lost_after and now >= R.lost_until then
+        R.lost_after, R.lost_until = nil, nil
+        visible = true
+      end
+      more = more or admit()
+      step_over_an_empty_line()
+    end
     settled = true
-    step_over_an_empty_line()
     if R.state == 'draining' and call('ZCARD', PLACES) == 0 then set_state('closed') end
     advance_base()
     return more

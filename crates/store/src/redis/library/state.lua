@@ -22,14 +22,18 @@
 --                              the policy changed; versions that only gave places are not in it
 --       13 keys0  14 keys1     hashes: idempotency key -> digest of the request, round n in keys(n mod 2)
 --       15 imported 16 claimed bitmaps by ordinal - base: given by an import, and answered to a join since
+--       17 confirmed bitmap     by ordinal - base: places that were proved in this generation while some were lost
 -- ARGV   1 clock      milliseconds in the place of Redis's own clock, for tests; '' in production
 --        2 look_max   places that one call looks at, and that it ends, at the most
 --        3 base_trail how far `base`, below which no ending is remembered, trails `head`
 --        4 base_step  by how much `base` moves on at a time
---        5 version    that the calling node shows, 6 its epoch, 7 its server; -1, 0 and '' if it shows none
+--        5 version    that the calling node shows, -1 if it shows none
+--        6 term       of the server as those say who watch over the servers; 0 where nobody does
+--        7 server     of the generation that the node knows, '' if it knows none
 --        8 ...        the command's own
 -- Returns, packed by cmsgpack, { status, more, version, head, issued, room time, how many values of news, ... the news, ... the command's own }
---        status 'ok'; or, with nothing changed: 'missing' (no such room), 'fenced' (written on another server),
+--        status 'ok'; or, with nothing changed: 'missing' (no such room), 'fenced' (this server, or the node, may have
+--        missed something: merge first),
 --        'frozen' (being moved; followed by why), 'deleted', 'held' (followed by milliseconds to wait), 'again' (a part
 --        was done; call again)
 --        news is what the node needs to show the room as it is after this call (see `tell`); with none it looks
@@ -48,13 +52,14 @@ local INFINITY = 1 / 0
 -- The stock is a number, but may be larger than Lua can count to.
 local TEXT = { state = true, server = true, digest = true, identity = true, frozen = true, stock = true }
 -- What a room does not have is false. What is often asked for and seldom there is found without a call.
-local NOTHING = { frozen = false, lost_after = false, lost_until = false, fresh = false, runs_out = false }
+local NOTHING = { frozen = false, lost_after = false, lost_until = false, runs_out = false, generation = 0, term = 0,
+  deleted_until = 0, admission_held_until = 0 }
 local ABSENT = { __index = NOTHING }
 
 -- What belongs to one call. Variables of a library outlive it, also where it fails half way, so `start_call` sets every
 -- one of them.
 local KEYS, ARGV
-local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, LOG, IMPORTED, CLAIMED
+local ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, LOG, IMPORTED, CLAIMED, CONFIRMED
 -- The room, once it is read: what nearly every call changes, and all else, which is found and changed through it as well;
 -- with the text of all else as long as nothing of it has changed.
 local R, REST, rest_text
@@ -83,7 +88,7 @@ local function start_call(keys, args)
   if not call then take_globals() end
   KEYS, ARGV = keys, args
   ROOM, PLACES, ACTIVE, SINCE, ASIDE, DOOR = keys[1], keys[2], keys[3], keys[4], keys[5], keys[6]
-  GONE, DONE, LOG, IMPORTED, CLAIMED = keys[7], keys[8], keys[12], keys[15], keys[16]
+  GONE, DONE, LOG, IMPORTED, CLAIMED, CONFIRMED = keys[7], keys[8], keys[12], keys[15], keys[16], keys[17]
   R, REST, rest_text = nil, nil, nil
   head_before, base_before, admitted_before, lost_before = nil, nil, nil, nil
   now, clock = nil, nil

@@ -1,9 +1,9 @@
 -- What is done to a whole room: it begins, everybody is put out, or it is deleted.
 
--- An operator's word and a merge look at no more than so many places in one call.
+-- An operator's command and a merge look at no more places than this in one call.
 local PART_MAX = 1000
--- From the first merge joins are held so long, and holders of lost places have at least so long to ask again.
-local JOIN_HOLD_MS, LOST_MIN_MS = 1000, 60000
+-- Holders of lost places have at least this long to ask again.
+local LOST_MIN_MS = 60000
 local COUNTERS = { 'admitted', 'departed', 'expired', 'finished', 'left', 'revoked', 'stepped_over', 'missed',
   'restored', 'stayed_ms' }
 local POLICY = { 'every', 'batch', 'active_max', 'pass_ttl', 'pass_max', 'presence_ttl', 'missed_turn_ttl',
@@ -28,7 +28,7 @@ local function begin(from, at)
   R.round, R.round_started, R.key_round, R.key_round_started = 0, at, 0, at
   R.given0, R.given1, R.given2, R.imported_last = 0, 0, 0, 0
   R.logged, R.runs_out = R.logged or 0, nil
-  R.lost_after, R.lost_until, R.joins_held_until, R.imported_until = nil, nil, 0, 0
+  R.lost_after, R.lost_until, R.joins_held_until, R.admission_held_until, R.imported_until = nil, nil, 0, 0, 0
 end
 
 -- Everybody out, whatever the length of the line, by one number: `floor`. Says whether it was done; passes
@@ -47,15 +47,34 @@ local function reset()
   return true
 end
 
--- Everybody out, and nothing remembered but the name and the numbers: tokens of before stay ended.
-local function delete()
+-- Everybody out, and nothing remembered but the name and the numbers: tokens given so far stay ended.
+local function empty()
   if not reset() then return false end
   R.state, R.paused, R.digest = 'deleted', 0, nil
   R.stock, R.stock_version = nil, nil
   turned = true
-  for i = 7, 16 do
+  for i = 7, 17 do
     if i ~= 12 then call('UNLINK', KEYS[i]) end
   end
   ended_gone, ended_done, set_aside = {}, {}, {}
   return true
+end
+
+-- Begins another generation, since this server or the node may have missed something. The rule is core's `Room::raise`.
+local raise
+do
+  -- Joins are held so long, and so is admission; behind those who may replace a server longer, as a node that was cut
+  -- off with the former server opens the gate for a while.
+  local JOIN_HOLD_MS, ADMISSION_HOLD_MS = 1000, 2500
+  -- So that versions of a generation are higher than those of the one before, wherever that was shown.
+  local VERSION_JUMP = 1048576
+
+  function raise(generation, term)
+    R.generation, R.term = max(R.generation, generation) + 1, max(R.term, term)
+    R.version, R.server = R.version + VERSION_JUMP, this_server()
+    R.joins_held_until = now + JOIN_HOLD_MS
+    R.admission_held_until = now + (R.term > 0 and ADMISSION_HOLD_MS or JOIN_HOLD_MS)
+    if R.lost_after then R.lost_until = now + max(R.presence_ttl, LOST_MIN_MS) end
+    call('UNLINK', CONFIRMED)
+  end
 end

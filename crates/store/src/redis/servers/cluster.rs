@@ -8,7 +8,7 @@ use std::{
 use redis::{FromRedisValue, Value};
 
 use super::{
-    ASKED, Lost, Shard,
+    ASKED, Lost, Seen, Shard,
     map::Map,
     votes::{Answers, ask_all, first_reason, most_said},
 };
@@ -34,15 +34,47 @@ impl Cluster {
         }
     }
 
-    /// The slots as most of the servers that are named or known see them.
-    pub(super) async fn map(&self, known: &BTreeSet<Address>) -> Result<Map, Lost> {
+    /// The slots as most of the servers that are named or known see them. An owner is vouched for if most of all owners,
+    /// also of those that do not answer, see it as one.
+    pub(super) async fn look(&self, known: &BTreeSet<Address>) -> Result<Seen, Lost> {
         let asked: BTreeSet<_> = self.named.iter().chain(known).collect();
         let answers = self.ask(asked).await;
         let maps = answers.iter().filter_map(|(server, said)| {
             let said = said.as_ref().ok()?;
-            Some(read(server, said)).filter(|map| map.owners().next().is_some())
+            let map = read(server, said);
+            let has_owners = map.owners().next().is_some();
+            has_owners.then_some((server, map))
         });
-        most_said(maps.collect()).ok_or_else(|| why_none(&answers))
+        let maps: Vec<_> = maps.collect();
+        let map = most_said(maps.iter().map(|(_, map)| map.clone()).collect());
+        let map = map.ok_or_else(|| why_none(&answers))?;
+        let owners: BTreeSet<_> = map.owners().cloned().collect();
+        let epochs = self.config_epochs(&owners).await;
+        let is_vouched_for = |owner: &Address| {
+            let voters = maps.iter().filter(|(voter, _)| owners.contains(*voter));
+            let votes = voters.filter(|(_, map)| map.owners().any(|named| named == owner));
+            votes.count() * 2 > owners.len()
+        };
+        let vouched = owners.iter().filter(|owner| is_vouched_for(owner));
+        let vouched = vouched.map(|owner| (owner.clone(), epochs.get(owner).copied()));
+        Ok(Seen {
+            vouched: vouched.collect(),
+            map,
+        })
+    }
+
+    /// The epoch in which each server became what it is, as it says itself.
+    async fn config_epochs(&self, servers: &BTreeSet<Address>) -> BTreeMap<Address, u64> {
+        let command = redis::cmd("CLUSTER").arg("INFO").clone();
+        let answers = ask_all(&self.pool, servers, &command).await;
+        let epochs = answers.into_iter().filter_map(|(server, said)| {
+            let info = String::from_redis_value(said.ok()?).ok()?;
+            let epoch = info
+                .lines()
+                .find_map(|line| line.strip_prefix("cluster_my_epoch:"));
+            Some((server, epoch?.trim().parse().ok()?))
+        });
+        epochs.collect()
     }
 
     /// Whether most of the owners of slots, also of those that do not answer, take this server for one of them.

@@ -9,6 +9,7 @@ mod group;
 mod map;
 mod sentinel;
 mod votes;
+mod vouch;
 
 use std::{
     collections::BTreeSet,
@@ -22,9 +23,13 @@ use std::{
 use arc_swap::ArcSwap;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use thiserror::Error;
+use tokio::time::Instant;
 
-pub(super) use self::group::{Group, Replica, Shard, Watch};
-use self::{cluster::Cluster, map::Map, sentinel::Sentinels};
+use self::{cluster::Cluster, map::Map, sentinel::Sentinels, vouch::Vouches};
+pub(super) use self::{
+    group::{Group, Replica, Shard, Watch},
+    vouch::{Freshness, Vouch},
+};
 use super::{
     pool::Limits,
     slot::Slot,
@@ -43,6 +48,7 @@ const ASKED: Limits = Limits {
 pub(super) struct Servers {
     guide: Guide,
     map: ArcSwap<Map>,
+    vouches: Vouches,
     /// Servers that a call to has failed since it was last looked.
     doubted: Mutex<BTreeSet<Address>>,
     looking: tokio::sync::Mutex<()>,
@@ -71,6 +77,10 @@ pub(super) enum Lost {
     NoOwner(Slot),
     #[error("{0}")]
     Refused(String),
+    #[error(
+        "no majority of those who watch over Redis confirms that {0} is in charge: it may have been replaced"
+    )]
+    NotVouchedFor(Address),
 }
 
 impl Lost {
@@ -97,6 +107,7 @@ impl Servers {
         Self {
             guide,
             map: ArcSwap::from_pointee(map),
+            vouches: Vouches::default(),
             doubted: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
             looks: AtomicU64::new(0),
@@ -146,6 +157,29 @@ impl Servers {
         self.look_again(self.looks.load(Ordering::Acquire)).await
     }
 
+    /// That a server may be relied upon for the keys of a slot, by word that is fresh enough: most of those who watch
+    /// over the servers name it. One that was cut off from the others goes on for a while as if nothing had happened.
+    pub(super) async fn vouch(&self, slot: Slot, fresh: Freshness) -> Result<Vouch, Lost> {
+        if self.is_fixed() {
+            return Ok(Vouch::OF_THE_OPERATOR);
+        }
+        let owner = self.owner(slot).await?;
+        if let Some(vouch) = self.vouches.get(&owner, fresh) {
+            return Ok(vouch);
+        }
+        self.review().await?;
+        let owner = self.owner(slot).await?;
+        let vouch = self.vouches.get(&owner, fresh);
+        vouch.ok_or(Lost::NotVouchedFor(owner))
+    }
+
+    /// The term of the server that has the keys of a slot, as far as it is known; 0 where nobody watches over it.
+    pub(super) fn term(&self, slot: Slot) -> u64 {
+        let map = self.map.load();
+        let owner = map.owner(slot).filter(|_| !self.is_fixed());
+        owner.map_or(0, |owner| self.vouches.term(owner))
+    }
+
     /// Whether most of those who have a say in it take this server for one that has keys. One that was cut
     /// off from the others goes on for a while as if nothing had happened.
     pub(super) async fn is_vouched_for(&self, server: &Address) -> bool {
@@ -171,14 +205,19 @@ impl Servers {
         if self.looks.load(Ordering::Acquire) != looks {
             return Ok(());
         }
-        let map = match &self.guide {
+        let asked = Instant::now();
+        let seen = match &self.guide {
             Guide::Operator => return Ok(()),
-            Guide::Sentinels(sentinels) => sentinels.master().await.map(Map::of_one),
-            Guide::Cluster(cluster) => cluster.map(&self.owners()).await,
+            Guide::Sentinels(sentinels) => {
+                let known = self.owners();
+                sentinels.look(known.first()).await
+            }
+            Guide::Cluster(cluster) => cluster.look(&self.owners()).await,
         };
         self.looks.fetch_add(1, Ordering::AcqRel);
         self.lock_doubted().clear();
-        let map = map?;
+        let Seen { map, vouched } = seen?;
+        self.vouches.note(vouched, asked);
         if *self.map.load_full() != map {
             if self.map.load().owners().next().is_some() {
                 tracing::warn!(servers = %map, "Redis has moved");
@@ -191,6 +230,14 @@ impl Servers {
     fn lock_doubted(&self) -> MutexGuard<'_, BTreeSet<Address>> {
         self.doubted.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Where the servers are, as those say who know.
+#[derive(Debug)]
+struct Seen {
+    map: Map,
+    /// Servers that a majority takes for those in charge, each with its term if somebody said it.
+    vouched: Vec<(Address, Option<u64>)>,
 }
 
 /// Whether a server has said that it has not, or no longer, or not yet, what was asked for.

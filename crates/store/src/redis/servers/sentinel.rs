@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, Value};
 
 use super::{
-    ASKED, Group, Lost, Replica, Watch,
+    ASKED, Group, Lost, Replica, Seen, Watch,
+    map::Map,
     votes::{Answers, ask_all, first_reason, most_said},
 };
 use crate::redis::{
@@ -34,13 +35,29 @@ impl Sentinels {
         }
     }
 
-    /// The master that most of them name.
-    pub(super) async fn master(&self) -> Result<Address, Lost> {
-        let answers = self.ask(&self.about("get-master-addr-by-name")).await;
-        match most_said(named(&answers)) {
-            Some(master) => Ok(master),
-            None => Err(self.why_none(&answers).await),
-        }
+    /// The master that most of them name, or if none of them runs, the one that was known.
+    ///
+    /// It is vouched for if most of all Sentinels name it or do not run: one whose machine refuses connections cannot
+    /// take part in replacing a master, while one that is silent may have been cut off together with the others.
+    pub(super) async fn look(&self, known: Option<&Address>) -> Result<Seen, Lost> {
+        let answers = self.ask(&self.about("master")).await;
+        let masters = masters(&answers);
+        let dead = answers.iter().filter(|(_, answer)| is_dead(answer)).count();
+        let named = masters.iter().map(|(master, _)| master.clone()).collect();
+        let known = known.filter(|_| dead == self.all.len()).cloned();
+        let Some(master) = most_said(named).or(known) else {
+            let answers = self.ask(&self.about("get-master-addr-by-name")).await;
+            return Err(self.why_none(&answers).await);
+        };
+        let terms = masters.iter().filter(|(named, _)| *named == master);
+        let terms: Vec<_> = terms.map(|(_, term)| *term).collect();
+        let is_majority = (terms.len() + dead) * 2 > self.all.len();
+        // A Sentinel that lags behind the last failover has a lower one.
+        let term = terms.into_iter().max();
+        Ok(Seen {
+            vouched: Vec::from_iter(is_majority.then(|| (master.clone(), term))),
+            map: Map::of_one(master),
+        })
     }
 
     /// Whether most of all Sentinels, also of those that do not answer, name this server, and none is about to
@@ -136,6 +153,24 @@ fn named(answers: &Answers) -> Vec<Address> {
         let (sentinel, named) = read::<Option<(String, u16)>>(answer)?;
         let (host, port) = named?;
         Some(sentinel.neighbour(&host, port))
+    });
+    each.collect()
+}
+
+/// Whether a Sentinel's machine says that no Sentinel runs there.
+fn is_dead(answer: &RedisResult<Value>) -> bool {
+    answer
+        .as_ref()
+        .is_err_and(RedisError::is_connection_refusal)
+}
+
+/// The master that each of them names, with its config epoch.
+fn masters(answers: &Answers) -> Vec<(Address, u64)> {
+    let each = answers.iter().filter_map(|answer| {
+        let (sentinel, master) = read::<Fields>(answer)?;
+        let address = sentinel.neighbour(master.get("ip")?, master.get("port")?.parse().ok()?);
+        let term = master.get("config-epoch")?.parse().ok()?;
+        Some((address, term))
     });
     each.collect()
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use ropeline_core::Timestamp;
 use ropeline_store::{
-    Clock, EmbeddedStore, RedisOptions, RedisStore, RedisUrl, Store, StoreTime,
+    Clock, EmbeddedStore, RedisOptions, RedisStore, RedisUrl, Store, StoreTime, Unreached,
     conformance::Fixture,
 };
 use ropeline_testing::{ManualClock, line::START};
@@ -13,6 +13,9 @@ use tempfile::TempDir;
 
 use crate::backing::Backing;
 use crate::given::{BOUNDS, copy_of, directory, open};
+
+/// How long a store is down when it crashes. To those in it that must not matter.
+const DOWN_FOR: Duration = Duration::from_secs(600);
 
 /// A store in files of its own.
 pub(super) struct OnFiles {
@@ -55,6 +58,7 @@ impl Fixture for OnFiles {
     /// Opened from a copy of the files as they are at this instant.
     async fn crash(&mut self) {
         self.directory = copy_of(&self.directory);
+        self.clock.advance(DOWN_FOR);
         self.store = open(self.directory.path(), &self.clock);
     }
 }
@@ -104,8 +108,13 @@ impl<B: Backing> OnRedis<B> {
             time: StoreTime::Given,
             ..RedisOptions::default()
         };
-        let node = RedisStore::open_with(&url, clock, options).await.unwrap();
-        self.nodes.push(Arc::new(node));
+        let open = || RedisStore::open_with(&url, Arc::clone(&clock) as _, options.clone());
+        let mut opened = open().await;
+        // As a server does: after a crash others may be about to take over.
+        while let Err(Unreached::Away(_)) = opened {
+            opened = open().await;
+        }
+        self.nodes.push(Arc::new(opened.unwrap()));
         Arc::clone(&self.nodes[self.nodes.len() - 1])
     }
 }
@@ -132,6 +141,7 @@ impl<B: Backing> Fixture for OnRedis<B> {
     async fn crash(&mut self) {
         self.close_all().await;
         self.backing.crash();
+        self.clock.advance(DOWN_FOR);
         self.crashed = true;
         self.add_node().await;
     }

@@ -1,6 +1,6 @@
 //! A store and the room of core that it must equal, as one line under test.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use ropeline_core::{
     Command, Holder, Outcome, Policy, Reply, Room, RoomState, ServerId, Standing, Timestamp, View,
@@ -26,6 +26,8 @@ pub(super) trait Twin {
     fn apply(&mut self, part: Command) -> Outcome;
     /// The picture that the store shows; `None` if it says that there is no such room.
     fn picture(&mut self) -> Option<View>;
+    /// What the store calls the server of the generation, also of a room that was deleted, after it was pictured.
+    fn server(&mut self) -> ServerId;
     /// A copy of the room as it is.
     fn copy(&mut self) -> Self::Copy;
     /// Lets time pass.
@@ -110,22 +112,27 @@ impl<C> Reference<C> {
 pub(super) struct Compared<T: Twin> {
     twin: T,
     reference: Reference<T::Copy>,
+    /// What the twin calls the server of each generation.
+    servers: BTreeMap<u64, ServerId>,
     objection: Option<Violation>,
 }
 
 impl<T: Twin> Compared<T> {
     /// `twin` has an empty room with this policy, made at [`START`].
     pub(super) fn new(twin: T, policy: Policy) -> Self {
-        Self {
+        let mut compared = Self {
             twin,
             reference: Reference::new(policy),
+            servers: BTreeMap::new(),
             objection: None,
-        }
+        };
+        compared.compare_pictures();
+        compared
     }
 
     fn apply_part(&mut self, part: &Command) -> Outcome {
         let expected = self.reference.apply(part.clone(), self.twin.settling());
-        let outcome = self.twin.apply(part.clone());
+        let outcome = self.twin.apply(self.in_words_of_the_twin(part));
         self.ensure(
             outcome == expected,
             "the store answers as core does",
@@ -133,6 +140,18 @@ impl<T: Twin> Compared<T> {
         );
         self.compare_pictures();
         outcome
+    }
+
+    /// A command with what the twin calls the server of a generation, which differs.
+    fn in_words_of_the_twin(&self, command: &Command) -> Command {
+        let Command::Merge(memory) = command else {
+            return command.clone();
+        };
+        let mut memory = View::clone(memory);
+        if let Some(server) = self.servers.get(&memory.header.generation) {
+            memory.header.server = server.clone();
+        }
+        Command::Merge(Arc::new(memory))
     }
 
     /// Applies a command on both until nothing is left to settle.
@@ -150,6 +169,8 @@ impl<T: Twin> Compared<T> {
             unsettled_facts
         };
         let picture = self.twin.picture();
+        let generation = self.reference.room.header().generation;
+        self.servers.insert(generation, self.twin.server());
         let (deleted, core) = (self.reference.is_deleted(), self.reference.view());
         let difference = match &picture {
             Some(picture) if !deleted => difference(&facts(picture), &facts(&core)),
@@ -195,11 +216,12 @@ impl<T: Twin> Line for Compared<T> {
     fn view(&mut self) -> View {
         let core = self.reference.view();
         match self.twin.picture() {
-            // A picture may be as old as the last change; core knows the time.
-            Some(picture) => View {
-                as_of: core.as_of,
-                ..picture
-            },
+            // A picture may be as old as the last change; core knows the time, and has its own name for the server.
+            Some(mut picture) => {
+                picture.as_of = core.as_of;
+                picture.header.server = core.header.server;
+                picture
+            }
             None => core,
         }
     }

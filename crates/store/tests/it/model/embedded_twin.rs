@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_core::{Command, Header, Outcome, Policy, Reply, View};
+use ropeline_core::{Command, Header, Outcome, Policy, Reply, ServerId, View};
 use ropeline_store::{Operation, Store, StoreError};
 use ropeline_testing::line::Violation;
 use tokio::runtime::Runtime;
@@ -115,6 +115,11 @@ impl Twin for EmbeddedTwin<'_> {
             Command::Renew(holders) => each(holders, Command::Renew),
             Command::Restore(holders) => each(holders, Command::Restore),
             Command::Mark(ordinals) => each(ordinals, Command::Mark),
+            // One process has all that it has acknowledged, so this only shows that they are there.
+            Command::Retell(holders) => {
+                let ordinals = holders.into_iter().map(|holder| holder.ordinal);
+                each(ordinals.collect(), Command::Mark)
+            }
             // There is no such room, and so nothing to merge into.
             Command::Merge(_) if self.given.store.view(&self.given.room).is_none() => {
                 vec![Command::Settle]
@@ -142,6 +147,10 @@ impl Twin for EmbeddedTwin<'_> {
     fn picture(&mut self) -> Option<View> {
         let seen = self.given.store.view(&self.given.room)?;
         Some(View::clone(&seen.view))
+    }
+
+    fn server(&mut self) -> ServerId {
+        self.header().server
     }
 
     fn copy(&mut self) {}

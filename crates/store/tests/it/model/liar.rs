@@ -52,6 +52,10 @@ impl Twin for Liar {
         (view.header.state != RoomState::Deleted).then_some(view)
     }
 
+    fn server(&mut self) -> ServerId {
+        self.room.header().server.clone()
+    }
+
     fn copy(&mut self) -> Room {
         self.room.clone()
     }

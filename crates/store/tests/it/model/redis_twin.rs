@@ -147,6 +147,10 @@ impl Twin for RedisTwin<'_> {
         Some(picture).filter(|view| view.header.state != RoomState::Deleted)
     }
 
+    fn server(&mut self) -> ServerId {
+        self.known[0].header.server.clone()
+    }
+
     fn copy(&mut self) -> Dump {
         let keys = self.keys();
         let mut pipeline = redis::pipe();

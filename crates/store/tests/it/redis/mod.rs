@@ -9,8 +9,10 @@ mod members;
 mod news;
 mod nodes;
 mod proxy;
+mod remembering;
 mod several;
 mod trust;
+mod two_releases;
 
 use std::{sync::Arc, time::Duration};
 

@@ -115,6 +115,10 @@ async fn joins_that_only_give_places_are_not_logged_and_all_nodes_hear_of_them()
     let redis = TestRedis::start();
     let (one, two) = (node(&redis).await, node(&redis).await);
     let room = room_for_one(&one).await;
+    until("the other node finds the room", async || {
+        two.view(&room).is_some()
+    })
+    .await;
     join(&one, &room, "user-1").await.unwrap();
     let logged = || redis.cli(&["XLEN", "rl:{main}:log"]);
     let before = logged();

@@ -40,6 +40,7 @@ async fn what_puts_a_line_behind_sentinels_at_risk_is_named() {
     for named in [
         "replica-priority",
         "down-after-milliseconds",
+        "min-replicas-to-write",
         "appendonly yes",
         &format!("Redis {address} may throw away"),
     ] {

@@ -56,6 +56,7 @@ impl Judge {
         let idle = budget > 0
             && !header.paused
             && header.lost.is_none()
+            && view.as_of >= header.admission_held_until
             && view.as_of < due
             && view.door + view.waiting() > 0;
         ensure(!idle, "no budget is left while somebody waits", || {

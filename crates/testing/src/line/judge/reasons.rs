@@ -16,9 +16,9 @@ impl Judge {
         for token in &mut self.tokens {
             let heard_of = match &self.cause {
                 Cause::Command(Command::Mark(ordinals)) => ordinals.contains(&token.holder.ordinal),
-                Cause::Command(Command::Renew(holders) | Command::Restore(holders)) => {
-                    holders.contains(&token.holder)
-                }
+                Cause::Command(
+                    Command::Renew(holders) | Command::Restore(holders) | Command::Retell(holders),
+                ) => holders.contains(&token.holder),
                 _ => false,
             };
             if let Cause::Command(Command::Keep { holder, business }) = &self.cause
@@ -72,9 +72,9 @@ impl Judge {
         let by_command = match &self.cause {
             Cause::Command(Command::Leave(by) | Command::Finish(by)) => *by == token.holder,
             Cause::Command(Command::Revoke(whom)) => whom == visitor,
-            Cause::Command(Command::Renew(holders) | Command::Restore(holders)) => {
-                lossy && holders.iter().any(|other| other.visitor == *visitor)
-            }
+            Cause::Command(
+                Command::Renew(holders) | Command::Restore(holders) | Command::Retell(holders),
+            ) => lossy && holders.iter().any(|other| other.visitor == *visitor),
             Cause::Command(Command::Merge(_)) => lossy,
             Cause::Command(Command::Reset) | Cause::Suffering => true,
             Cause::Command(_) | Cause::Time => false,
