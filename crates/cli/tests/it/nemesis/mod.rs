@@ -9,6 +9,7 @@ mod campaign;
 mod dice;
 mod fault;
 mod inject;
+mod quick;
 mod records;
 mod run;
 mod schedule;
