@@ -11,6 +11,6 @@ mod faults;
 mod rooms;
 mod sentinel;
 pub(crate) mod story;
-mod table;
+pub(crate) mod table;
 mod unconfirmed;
 mod witness;

@@ -12,12 +12,14 @@ use super::{cluster, cut, sentinel, story::Story, unconfirmed};
 /// How often each is told.
 const ROUNDS: usize = 3;
 const DOCUMENT: &str = "docs/FAULTS.md";
-const BEGIN: &str = "<!-- failover: begin -->\n";
-const END: &str = "<!-- failover: end -->\n";
-const HEAD: &str = "\
+const TABLE: Table = Table {
+    begin: "<!-- failover: begin -->\n",
+    end: "<!-- failover: end -->\n",
+    head: "\
 | store | fault | durability | injections | operations checked | violations | median s | worst s |
 |---|---|---|---|---|---|---|---|
-";
+",
+};
 
 const ON_SENTINELS: [Story; 8] = [
     sentinel::MASTER_KILLED,
@@ -115,7 +117,7 @@ fn key(story: &Story) -> String {
 }
 
 /// A number with commas between the thousands.
-fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -127,23 +129,40 @@ fn grouped(number: usize) -> String {
     text
 }
 
-/// Puts the rows between the marks of the document, in place of those of the same stories.
 fn write(rows: &[Row]) {
-    let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(DOCUMENT);
-    let text = fs::read_to_string(&path).expect("the document is there");
-    let (before, rest) = text.split_once(BEGIN).expect("the table has a beginning");
-    let (old, after) = rest.split_once(END).expect("and an end");
     let stories = ON_SENTINELS.iter().chain(&ON_A_CLUSTER);
-    let lines = stories.filter_map(|story| {
-        let key = key(story);
-        let new = rows.iter().map(Row::line);
-        let old = old.split_inclusive('\n').map(str::to_owned);
-        new.chain(old).find(|line| line.starts_with(&key))
-    });
-    let table: String = [HEAD.to_owned()].into_iter().chain(lines).collect();
-    let text = format!("{before}{BEGIN}{table}{END}{after}");
-    fs::write(path, text).expect("the document is ours");
+    let keys: Vec<_> = stories.map(key).collect();
+    let lines: Vec<_> = rows.iter().map(Row::line).collect();
+    TABLE.write(&keys, &lines);
+}
+
+/// A table of the document, between two marks.
+pub(crate) struct Table {
+    pub(crate) begin: &'static str,
+    pub(crate) end: &'static str,
+    pub(crate) head: &'static str,
+}
+
+impl Table {
+    /// Writes the rows that begin with these keys, in this order: the new ones, and of the others the old ones.
+    pub(crate) fn write(&self, keys: &[String], new: &[String]) {
+        let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(DOCUMENT);
+        let text = fs::read_to_string(&path).expect("the document is there");
+        let (before, rest) = text
+            .split_once(self.begin)
+            .expect("the table has a beginning");
+        let (old, after) = rest.split_once(self.end).expect("and an end");
+        let row = |key: &String| {
+            let old = old.split_inclusive('\n');
+            let mut rows = new.iter().map(String::as_str).chain(old);
+            rows.find(|row| row.starts_with(key))
+        };
+        let rows: String = keys.iter().filter_map(row).collect();
+        let Self { begin, end, head } = self;
+        let text = format!("{before}{begin}{head}{rows}{end}{after}");
+        fs::write(path, text).expect("the document is ours");
+    }
 }

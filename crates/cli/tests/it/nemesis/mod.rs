@@ -14,6 +14,7 @@ mod records;
 mod run;
 mod schedule;
 mod store;
+mod table;
 mod watch;
 
 /// How many nodes there are.
