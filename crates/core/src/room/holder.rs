@@ -61,6 +61,7 @@ impl Room {
 
     fn renew_one(&mut self, holder: &Holder, now: Timestamp) -> Option<Pass> {
         let pass = self.live_pass(holder, now)?;
+        self.confirm(holder.ordinal);
         let renewed = self.at_most(pass, now + self.header.policy.pass_ttl);
         if renewed <= pass.expires_at {
             return Some(pass);
@@ -107,6 +108,15 @@ impl Room {
         }
     }
 
+    /// Drops a place without ending it: another visitor may have been told of it.
+    fn forget(&mut self, ordinal: Ordinal) {
+        if self.aside.remove(ordinal).is_none() && !self.door.remove(&ordinal) {
+            self.in_line -= 1;
+        }
+        self.places.remove(ordinal);
+        self.changed(ordinal);
+    }
+
     /// Notes that a place was proved, or given in this generation, which matters only while some are lost.
     pub(super) fn confirm(&mut self, ordinal: Ordinal) {
         if self.header.lost.is_some() {
@@ -127,15 +137,19 @@ impl Room {
     /// Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes.
     ///
     /// If the visitor has joined again meanwhile, the lower ordinal stays and the other is gone; but
-    /// whoever is inside stays inside.
+    /// whoever is inside stays inside. A place of theirs that nobody has proved gives way in any case: a server that was
+    /// replaced may have given it without telling them.
     fn put_back(&mut self, visitor: &Visitor, ordinal: Ordinal, now: Timestamp) {
         let name = self.places.name(visitor);
         if let Some(other) = self.find_live(name, now) {
-            if other < ordinal || self.passes.get(other).is_some() {
+            if self.is_unproven(other) {
+                self.forget(other);
+            } else if other < ordinal || self.passes.get(other).is_some() {
                 self.end(ordinal, Ending::Gone);
                 return;
+            } else {
+                self.end(other, Ending::Gone);
             }
-            self.end(other, Ending::Gone);
         }
         // A holder who gives way stood where this one stands now.
         let displaces = self.places.remove(ordinal);

@@ -283,6 +283,26 @@ mod told_again {
         assert_eq!(stage.restore(holder(94, 4)), GONE);
     }
 
+    /// A server that was replaced gave them 4 without telling them, and came back.
+    #[test]
+    fn wins_over_a_lower_place_that_nobody_was_told_of() {
+        let mut former = Stage::new(bank(1));
+        former.join([1, 2, 3]);
+        let mut stage = former.clone();
+        former.join([5]);
+        stage.join([4, 5, 6]);
+        stage.heals_from(&former);
+        assert_eq!(stage.room.find(&visitor(5)), Some(Ordinal(4)));
+        stage.tell(Command::Retell(vec![holder(5, 5)]));
+        assert_eq!(stage.at(5), IN_LINE);
+        assert_eq!(stage.room.find(&visitor(5)), Some(Ordinal(5)));
+        assert_eq!(
+            stage.restore(holder(4, 4)),
+            IN_LINE,
+            "4 was given to somebody else"
+        );
+    }
+
     /// The ordinal was given again because nobody was left who knew of the first time.
     #[test]
     fn leaves_somebody_alone_who_joined_since() {

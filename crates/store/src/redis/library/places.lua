@@ -100,13 +100,26 @@ do
       and not bit_at(CONFIRMED, ordinal)
   end
 
+  -- Drops a place without ending it: another visitor may have been told of it.
+  local function forget(ordinal)
+    if call('ZREM', ASIDE, ordinal) == 0 then call('ZREM', DOOR, ordinal) end
+    call('ZREMRANGEBYSCORE', PLACES, ordinal, ordinal)
+    visible = true
+  end
+
   -- Puts a lost place back. It was counted as waiting all the time, so nobody's `ahead` changes. If the visitor
-  -- has joined again meanwhile, the lower ordinal stays and the other is gone; but whoever is inside stays.
+  -- has joined again meanwhile, the lower ordinal stays and the other is gone; but whoever is inside stays. A place of
+  -- theirs that nobody has proved gives way in any case.
   local function put_back(visitor, ordinal)
     local other = end_if_expired(find(visitor))
     if other then
-      if other < ordinal or call('ZSCORE', ACTIVE, other) then return end_place(ordinal, 'gone') end
-      end_place(other, 'gone')
+      if is_unproven(other) then
+        forget(other)
+      elseif other < ordinal or call('ZSCORE', ACTIVE, other) then
+        return end_place(ordinal, 'gone')
+      else
+        end_place(other, 'gone')
+      end
     end
     -- A holder who gives way stood where this one stands now.
     local displaced = call('ZREMRANGEBYSCORE', PLACES, ordinal, ordinal) > 0

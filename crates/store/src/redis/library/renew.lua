@@ -41,6 +41,7 @@ register('renew', function()
         expires_at = until_then
       end
       passes[i] = expires_at
+      if R.lost_after then confirm(ordinals[i] + 0, ordinals[i] + 0) end
     end
   end
   if at > 0 then call('ZADD', ACTIVE, unpack(renewed, 1, at)) end
