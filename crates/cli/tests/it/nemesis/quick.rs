@@ -7,20 +7,14 @@ fn holds(topology: Topology, seed: u64) {
     assert!(run.violations.is_empty(), "{}", run.story);
 }
 
-/// All nodes but one are stopped, and then Redis, which keeps nothing, and the other node are killed.
+/// Two nodes are killed and lose their data directories, and the functions are flushed meanwhile.
 #[test]
-fn an_empty_redis_and_a_killed_node_lose_nobody() {
-    holds(Topology::Standalone, 7);
+fn nodes_that_lose_their_data_lose_nobody() {
+    holds(Topology::Standalone, 9);
 }
 
-/// Redis comes back empty twice, is flushed, and a node is cut off meanwhile.
+/// Redis is out of memory, and killed.
 #[test]
-fn a_redis_that_forgets_again_and_again_loses_nobody() {
-    holds(Topology::Standalone, 8);
-}
-
-/// The master is killed and comes back empty, and a failover goes back to a master that never followed.
-#[test]
-fn a_failover_back_to_a_master_that_never_followed_loses_nobody() {
-    holds(Topology::Sentinel, 1);
+fn a_full_redis_that_is_killed_loses_nobody() {
+    holds(Topology::Standalone, 3);
 }
