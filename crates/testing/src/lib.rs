@@ -9,6 +9,7 @@ pub mod api;
 mod certificates;
 mod clock;
 mod database;
+pub mod fleet;
 pub mod history;
 pub mod http;
 pub mod line;
