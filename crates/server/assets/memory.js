@@ -21,7 +21,7 @@ export function memory(room) {
   const tab = () => sessionStorage;
 
   return {
-    // The place last seen: `{id, version, from}`, `from` being the most that were ahead.
+    // The place last seen: `{id, version, ordinal, ahead, from}`, `from` being the most that were ahead.
     place: () => read(local, "place"),
     see(place) {
       const id = `${place.ordinal}@${place.issuedAt}`;
@@ -30,6 +30,8 @@ export function memory(room) {
       const seen = {
         id,
         version: Math.max(same.version, place.version),
+        ordinal: place.ordinal,
+        ahead: place.ahead,
         from: Math.max(same.from, place.ahead),
       };
       write(local, "place", seen);

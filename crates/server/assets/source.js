@@ -36,7 +36,7 @@ export async function ask(method, path, { headers = {}, body } = {}) {
   }
 }
 
-export function poll({ room, version }) {
+export function poll({ room, seen }) {
   let timer;
   let running = false;
   let asking = false;
@@ -50,7 +50,10 @@ export function poll({ room, version }) {
     asking = true;
     lastAsked = Date.now();
     const path = `/api/v1/queue/status?room=${encodeURIComponent(room)}`;
-    const answer = await ask("GET", path, { headers: { "X-Queue-Version": String(version()) } });
+    const { version = 0, ahead, ordinal } = seen() ?? {};
+    const headers = { "X-Queue-Version": String(version) };
+    if (ordinal) headers["X-Queue-Ahead"] = `${ahead};ordinal=${ordinal}`;
+    const answer = await ask("GET", path, { headers });
     asking = false;
     if (running) take(answer);
   }

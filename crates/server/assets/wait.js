@@ -20,7 +20,7 @@ const { room, return: returnTo } = page.dataset;
 const texts = JSON.parse(at("texts").textContent);
 const word = words(texts, document.documentElement.lang);
 const remembered = memory(room);
-const source = poll({ room, version: () => remembered.place()?.version ?? 0 });
+const source = poll({ room, seen: remembered.place });
 
 let panel = page.dataset.state;
 let hadPlace = false;

@@ -77,6 +77,7 @@ pub(crate) fn cors(router: Router, origins: &[String]) -> Router {
         "x-queue-token",
         "token",
         "x-queue-version",
+        "x-queue-ahead",
         "idempotency-key",
         "x-request-id",
     ];

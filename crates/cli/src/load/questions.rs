@@ -27,6 +27,8 @@ pub(crate) struct Desk {
     token: Option<String>,
     /// The highest that was seen.
     version: u64,
+    /// What `X-Queue-Ahead` says of the last place view.
+    ahead: Option<String>,
     pass_life: Duration,
     user: Option<User>,
 }
@@ -51,6 +53,7 @@ impl Desk {
             who,
             token: None,
             version: 0,
+            ahead: None,
             pass_life: Duration::ZERO,
             user: None,
         }
@@ -198,9 +201,14 @@ impl Desk {
     }
 
     pub(crate) fn with_token(&self, method: Method, path: &str) -> RequestBuilder {
-        self.request(method, path)
+        let request = self
+            .request(method, path)
             .header("X-Queue-Token", self.token.as_deref().unwrap_or_default())
-            .header("X-Queue-Version", self.version)
+            .header("X-Queue-Version", self.version);
+        match &self.ahead {
+            Some(ahead) => request.header("X-Queue-Ahead", ahead),
+            None => request,
+        }
     }
 
     pub(crate) fn logged_in(&self, method: Method, path: &str) -> RequestBuilder {
@@ -270,6 +278,7 @@ impl Desk {
 
     fn take_in(&mut self, place: &Place) {
         self.version = self.version.max(place.version);
+        self.ahead = Some(format!("{};ordinal={}", place.ahead, place.ordinal));
         let mut tally = self.crowd.tally();
         tally.told(self.who, place);
         if let Standing::Inside { since } = place.standing {

@@ -85,8 +85,14 @@ fn queue() -> Vec<Route> {
             .about("Renews nothing. Ask again after `pollAfterMs`.")
             .header(
                 "X-Queue-Version",
-                "The highest `version` seen, so that `ahead` never rises.",
+                "The highest `version` seen, so that no answer is older than that.",
                 number(),
+            )
+            .header(
+                "X-Queue-Ahead",
+                "The last `ahead` and the `ordinal` that it belongs to, as `7;ordinal=1208`, so that `ahead` never \
+                 rises.",
+                text(),
             )
             .answer(OK, "The place", "PlaceView", place())
             .fails(&token_problems)

@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, HeaderName, Uri, header::COOKIE, request::Parts};
-use ropeline_core::{Claims, Ending, RoomId, Timestamp};
+use ropeline_core::{Claims, Ending, Ordinal, RoomId, Timestamp};
 use ropeline_gate::header_token;
 use ropeline_store::{Seen, StoreError};
 use ropeline_web::{Problem, Query};
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::{app::App, error::ApiError};
 
 pub(super) const X_QUEUE_VERSION: HeaderName = HeaderName::from_static("x-queue-version");
+const X_QUEUE_AHEAD: HeaderName = HeaderName::from_static("x-queue-ahead");
 
 /// Who asks: the token from `X-Queue-Token`, else from the seed's plain `token`, else from the cookie of the
 /// room that `?room=` names.
@@ -22,6 +23,8 @@ pub(crate) struct Asking {
     pub(crate) token: Option<String>,
     /// The highest version that the client has seen.
     version: Option<u64>,
+    /// What the client was last shown.
+    shown: Option<Shown>,
     /// When it came, by this node's clock.
     asked_at: Timestamp,
 }
@@ -50,14 +53,11 @@ impl Asking {
             let room = room.as_ref().map_or("main", RoomId::as_str);
             app.cookies.find(headers.get_all(COOKIE), room)
         });
-        // A version that cannot be read is as good as none: nobody loses a place over it.
-        let version = headers
-            .get(&X_QUEUE_VERSION)
-            .and_then(|value| value.to_str().ok()?.parse().ok());
         Ok(Self {
             token: token.map(str::to_owned),
             room,
-            version,
+            version: text(headers, &X_QUEUE_VERSION).and_then(|text| text.parse().ok()),
+            shown: text(headers, &X_QUEUE_AHEAD).and_then(Shown::read),
             asked_at: app.now(),
         })
     }
@@ -74,6 +74,7 @@ impl Asking {
             token: token.map(str::to_owned),
             room: Some(room),
             version: None,
+            shown: None,
             asked_at: app.now(),
         }
     }
@@ -130,10 +131,38 @@ impl Asking {
             .then_some(claims)
     }
 
+    /// How many the client was last shown ahead of this place. It is shown no more than that.
+    pub(super) fn ahead_shown(&self, claims: &Claims) -> Option<u64> {
+        let shown = self.shown.filter(|shown| shown.ordinal == claims.ord);
+        shown.map(|shown| shown.ahead)
+    }
+
     fn has_seen_newer(&self, seen: &Seen) -> bool {
         let shown = seen.view.header.version;
         self.version.is_some_and(|version| version > shown)
     }
+}
+
+/// How many a client was shown ahead of a place, as `X-Queue-Ahead` has it: `7;ordinal=1208`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shown {
+    ahead: u64,
+    ordinal: Ordinal,
+}
+
+impl Shown {
+    fn read(text: &str) -> Option<Self> {
+        let (ahead, ordinal) = text.split_once(";ordinal=")?;
+        Some(Self {
+            ahead: ahead.parse().ok()?,
+            ordinal: Ordinal(ordinal.parse().ok()?),
+        })
+    }
+}
+
+/// A header as text. One that cannot be read is as good as none: nobody loses a place over it.
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
 }
 
 /// Refuses a token of a room that was deleted since.

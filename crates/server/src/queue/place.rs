@@ -108,6 +108,18 @@ impl Place {
         }
     }
 
+    /// The same place with no more ahead than the client was shown last: a node that was cut off may have shown it
+    /// departures and admissions that no other node knows.
+    pub(super) fn with_at_most(self, shown: Option<u64>) -> Self {
+        match (self, shown) {
+            (Self::InLine { ahead, behind }, Some(shown)) => Self::InLine {
+                ahead: ahead.min(shown),
+                behind,
+            },
+            _ => self,
+        }
+    }
+
     fn ahead(self) -> u64 {
         match self {
             Self::InLine { ahead, .. } => ahead,
@@ -182,7 +194,7 @@ pub(crate) struct PlaceView<'a> {
     status: &'static str,
     /// One more than `ahead`, and 0 inside.
     position: u64,
-    /// How many in line are in front. It never rises for a client that returns `version`.
+    /// How many in line are in front. It never rises for a client that returns it, and `version`.
     ahead: u64,
     /// How many in line are behind; `null` inside.
     behind: Option<u64>,
@@ -199,7 +211,8 @@ pub(crate) struct PlaceView<'a> {
     remaining_seconds: Option<u64>,
     /// When to ask again.
     poll_after_ms: u64,
-    /// Return the highest one seen in `X-Queue-Version`.
+    /// Return the highest one seen in `X-Queue-Version`, and the last `ahead` in `X-Queue-Ahead`, as
+    /// `7;ordinal=1208`.
     version: u64,
     /// Up to when these figures are known to hold.
     as_of: Moment,

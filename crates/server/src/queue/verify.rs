@@ -50,7 +50,7 @@ pub(crate) async fn judge(app: &App, asking: &Asking) -> Result<Entry, ApiError>
     }
     let (claims, mut seen) = asking.claims(app).await?;
     let pass = match asking.check_not_older(&seen) {
-        Ok(()) => renew(app, &claims, &mut seen).await,
+        Ok(()) => renew(app, asking, &claims, &mut seen).await,
         Err(older) => Err(older),
     };
     match pass {
@@ -70,7 +70,12 @@ pub(crate) async fn judge(app: &App, asking: &Asking) -> Result<Entry, ApiError>
 }
 
 /// A live pass, renewed, and when it runs out by the time of day.
-async fn renew(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Timestamp, ApiError> {
+async fn renew(
+    app: &App,
+    asking: &Asking,
+    claims: &Claims,
+    seen: &mut Seen,
+) -> Result<Timestamp, ApiError> {
     let (room, now) = (&claims.aud, app.now());
     let place = match seen.view.locate(claims.ord) {
         Located::PassedBy => {
@@ -87,7 +92,7 @@ async fn renew(app: &App, claims: &Claims, seen: &mut Seen) -> Result<Timestamp,
         Place::Inside(Pass { expires_at, .. }) => Ok(now + room_now.until(expires_at)),
         Place::Leased(until) => Ok(until),
         waiting => Err(ApiError::NotAdmitted {
-            position: waiting.position(),
+            position: waiting.with_at_most(asking.ahead_shown(claims)).position(),
             poll_after_ms: poll_after_ms(
                 waiting.wait(&seen.view, room_now),
                 &seen.view,

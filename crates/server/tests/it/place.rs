@@ -254,3 +254,38 @@ fn a_stale_version_in_hand_does_no_harm() {
         assert_eq!(reply.status, 200, "{version}");
     }
 }
+
+#[test]
+fn nobody_is_shown_more_ahead_than_the_last_time() {
+    let mut app = TestApp::new();
+    for user in ["inside", "first", "second", "third"] {
+        app.token_of(user);
+    }
+    let token = app.token_of("fourth");
+    let figures = |reply: &Reply| (field(reply, "ahead"), field(reply, "position"));
+    let last = app.status(&token);
+    assert_eq!(figures(&last), (json!(3), json!(4)));
+    let ordinal = field(&last, "ordinal");
+    for (shown, ahead) in [
+        (format!("1;ordinal={ordinal}"), 1),
+        (format!("0;ordinal={ordinal}"), 0),
+        (format!("3;ordinal={ordinal}"), 3),
+        (format!("4;ordinal={ordinal}"), 3),
+        // Of another place, or not readable.
+        ("1;ordinal=1".to_owned(), 3),
+        ("1".to_owned(), 3),
+        ("x;ordinal=5".to_owned(), 3),
+        (format!("-1;ordinal={ordinal}"), 3),
+    ] {
+        let ask = |path: &str| Ask::get(path).token(&token).header("X-Queue-Ahead", &shown);
+        let polled = app.send(ask(STATUS));
+        assert_eq!(
+            figures(&polled),
+            (json!(ahead), json!(ahead + 1)),
+            "{shown}"
+        );
+        let refused = app.send(ask(VERIFY));
+        assert_eq!(refused.status, 403, "{shown}");
+        assert_eq!(field(&refused, "position"), json!(ahead + 1), "{shown}");
+    }
+}

@@ -36,6 +36,8 @@ pub(crate) struct Visitor {
     token: Option<String>,
     ordinal: Option<u64>,
     version: Option<u64>,
+    /// How many were ahead by the last answer that said so.
+    ahead: Option<u64>,
     pub(crate) fate: Fate,
 }
 
@@ -68,6 +70,7 @@ impl Visitor {
             token: None,
             ordinal: None,
             version: None,
+            ahead: None,
             fate: Fate::Here,
         }
     }
@@ -199,6 +202,7 @@ impl Visitor {
         if let Some(told) = &record.told {
             self.ordinal = self.ordinal.or(told.ordinal);
             self.version = self.version.max(told.version);
+            self.ahead = reply.json()["ahead"].as_u64().or(self.ahead);
         }
         Some((record, reply))
     }
@@ -217,6 +221,12 @@ impl Visitor {
             Op::Audit | Op::Find => unreachable!("visitors are no operators"),
         };
         let request = request.header("X-Queue-Token", self.token.as_deref().unwrap_or_default());
+        let request = match (self.ahead, self.ordinal) {
+            (Some(ahead), Some(ordinal)) => {
+                request.header("X-Queue-Ahead", format!("{ahead};ordinal={ordinal}"))
+            }
+            _ => request,
+        };
         match self.version {
             Some(version) => request.header("X-Queue-Version", version),
             None => request,
