@@ -124,13 +124,21 @@ impl Room {
         }
     }
 
-    /// Whether a place is held by somebody who may never have been told of it: a server that was replaced gave it, and
-    /// came back without knowing that another server had given it meanwhile.
+    /// Whether a place that waits is held by a visitor who may never have received it: a server that was replaced gave
+    /// it, and came back without knowing that another server had given it meanwhile.
     fn is_unproven(&self, ordinal: Ordinal) -> bool {
+        self.lacks_proof(ordinal) && self.passes.get(ordinal).is_none()
+    }
+
+    /// The same for a place inside.
+    fn is_inside_unproven(&self, ordinal: Ordinal) -> bool {
+        self.lacks_proof(ordinal) && self.passes.get(ordinal).is_some()
+    }
+
+    fn lacks_proof(&self, ordinal: Ordinal) -> bool {
         self.header.generation > 0
             && self.header.lost.is_some()
             && self.places.contains(ordinal)
-            && self.passes.get(ordinal).is_none()
             && !self.confirmed.contains(ordinal.0)
     }
 
@@ -142,7 +150,9 @@ impl Room {
     fn put_back(&mut self, visitor: &Visitor, ordinal: Ordinal, now: Timestamp) {
         let name = self.places.name(visitor);
         if let Some(other) = self.find_live(name, now) {
-            if self.is_unproven(other) {
+            if self.is_inside_unproven(other) {
+                self.end(other, Ending::Done);
+            } else if self.is_unproven(other) {
                 self.forget(other);
             } else if other < ordinal || self.passes.get(other).is_some() {
                 self.end(ordinal, Ending::Gone);

@@ -75,7 +75,7 @@ impl Room {
         } else {
             JOIN_HOLD
         };
-        header.admission_held_until = now + admission_hold;
+        header.admission_held_until = header.admission_held_until.max(now + admission_hold);
         let grace = header.policy.presence_ttl.max(LOST_MIN);
         if let Some(lost) = &mut header.lost {
             lost.until = now + grace;
@@ -94,8 +94,11 @@ impl Room {
             *ours = memory.header.deleted_until.max(*ours);
             return;
         }
-        if memory.header.voids(self.header.epoch) {
+        let created_since = self.is_deleted() && memory.header.state != RoomState::Deleted;
+        if memory.header.voids(self.header.epoch) || created_since {
+            let deleted_until = self.header.deleted_until.max(memory.header.deleted_until);
             self.start_over(memory, now);
+            self.header.deleted_until = deleted_until;
         }
         if self.is_deleted() || memory.header.state == RoomState::Deleted {
             self.header.issued = self.header.issued.max(memory.header.issued);
@@ -112,7 +115,7 @@ impl Room {
         known.state == RoomState::Deleted && !self.is_deleted() && !known.voids(self.header.epoch)
     }
 
-    /// The store has gone back to before the room was deleted.
+    /// The store has gone back to before the room was deleted, or to before it was created again.
     fn start_over(&mut self, memory: &View, now: Timestamp) {
         self.reset(now);
         let header = &mut self.header;
@@ -142,7 +145,13 @@ impl Room {
             });
             header.issued = known.issued;
         }
-        // A node that knew nothing has created the room again; the older one goes on.
+        // A node that knew nothing has created the room again; the older one goes on. Its places are behind the head, so
+        // admission waits for their holders as it does for a lost range.
+        if known.epoch != header.epoch {
+            let grace = header.policy.presence_ttl.max(LOST_MIN);
+            header.admission_held_until = header.admission_held_until.max(now + grace);
+        }
+        header.admission_held_until = header.admission_held_until.max(known.admission_held_until);
         header.epoch = header.epoch.min(known.epoch);
         header.deleted_until = header.deleted_until.max(known.deleted_until);
         header.lost = joined(header.lost, known.lost);

@@ -297,7 +297,7 @@ impl Room {
         let expiry = self.passes.earliest();
         let given_up = self.aside.earliest();
         let held = self.header.admission_held_until;
-        let lost = self.header.lost.map(|lost| lost.until.max(held));
+        let lost = self.open_range().map(|lost| lost.until.max(held));
         let held = (someone_waits && held > self.header.clock.last()).then_some(held);
         [tick, round, expiry, given_up, lost, held]
             .into_iter()

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Ending, Pass, Room};
+use super::{Ending, LostRange, Pass, Room};
 use crate::{Ordinal, Timestamp, keys::KEY_ROUND, time::millis};
 
 impl Room {
@@ -73,11 +73,25 @@ impl Room {
         self.passes.due(now).is_none() && self.aside.due(now).is_none()
     }
 
+    /// Lost places may be put back for as long as any is missing, also once admission has stopped waiting for them.
     fn end_lost_range(&mut self, now: Timestamp) {
-        if self.header.lost.is_some_and(|lost| now >= lost.until) {
+        if self.header.lost.is_some_and(|lost| now >= lost.until) && self.missing() == 0 {
             self.header.lost = None;
             self.visible = true;
         }
+    }
+
+    /// How many places in line the room has forgotten.
+    fn missing(&self) -> u64 {
+        let (head, issued) = (self.header.head.0, self.header.issued.0);
+        let gone = self.gone.count(head + 1..issued + 1);
+        (issued - head).saturating_sub(gone + self.in_line)
+    }
+
+    /// The lost range while admission waits for its holders.
+    pub(super) fn open_range(&self) -> Option<LostRange> {
+        let now = self.header.clock.last();
+        self.header.lost.filter(|lost| now < lost.until)
     }
 
     /// Takes the next ones while budget is left; says whether it stopped for having looked at enough.
@@ -108,7 +122,7 @@ impl Room {
     /// How many are present of whose turn it is and those right behind, who follow. From the door they come one by one.
     fn present_from(&self, next: Ordinal, most: u64, now: Timestamp) -> u64 {
         let neighbours = if self.door.is_empty() {
-            let lost = self.header.lost;
+            let lost = self.open_range();
             let most = lost.map_or(most, |lost| most.min(lost.after.0 - next.0 + 1));
             self.places.live_neighbours(next, most)
         } else {
@@ -140,7 +154,7 @@ impl Room {
             return Some(*ordinal);
         }
         let next = self.places.next_above(self.header.head)?;
-        let beyond_lost = self.header.lost.is_some_and(|lost| next > lost.after);
+        let beyond_lost = self.open_range().is_some_and(|lost| next > lost.after);
         (!beyond_lost).then_some(next)
     }
 
@@ -195,7 +209,7 @@ impl Room {
     /// With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up.
     fn step_over_an_empty_line(&mut self) {
         let behind = self.header.head < self.header.issued;
-        if behind && self.in_line == 0 && self.header.lost.is_none() {
+        if behind && self.in_line == 0 && self.open_range().is_none() {
             self.header.head = self.header.issued;
             self.visible = true;
         }

@@ -194,7 +194,7 @@ fn confirmations(sent: &Sent) -> Result<u32, Failed> {
 
 /// Whether a function has done what it was called for: one that is held, or fenced off, is called again.
 fn has_done(answer: &Value) -> bool {
-    Answer::read(answer).is_ok_and(|answer| answer.status == Status::Ok)
+    Answer::read(answer, None).is_ok_and(|answer| answer.status == Status::Ok)
 }
 
 fn too_few(confirmed: u32, wanted: u32) -> Failed {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use redis::Cmd;
 use ropeline_core::{
-    Bounds, Command, Holder, Joiner, LostRange, Ordinal, Outcome, Policy, Reply, Standing,
-    Timestamp, View, Visitor,
+    Bounds, Command, Holder, Joiner, LostRange, Ordinal, Outcome, Policy, Reply, ServerId,
+    Standing, Timestamp, View, Visitor,
 };
 
 use super::{
@@ -248,6 +248,7 @@ impl Caller<'_> {
             .written(&*header.policy)
             .with(stock_text(header.stock))
             .with(header.stock_version)
+            .with(header.admission_held_until.0)
             .with(gone.len())
             .with(gone)
             .with(done)
@@ -274,6 +275,7 @@ impl Caller<'_> {
             .with(memory.done.to_bitmap(header.base.0))
             .with(header.generation)
             .with(header.deleted_until.0)
+            .with(header.admission_held_until.0)
             .written(&header.counters)
     }
 }
@@ -306,9 +308,16 @@ impl Call {
 pub(super) struct Done {
     pub(super) outcome: Outcome,
     pub(super) standings: Vec<Standing>,
+    /// What the node knew when it asked.
+    known: Option<Arc<View>>,
 }
 
 impl Done {
+    /// The generation in which it was done, by the name of its server.
+    pub(super) fn generation(&self) -> Option<&ServerId> {
+        self.known.as_ref().map(|view| &view.header.server)
+    }
+
     /// Reads the answer to a command.
     pub(super) fn read(command: &Command, answer: Answer) -> Result<Self, Unreadable> {
         let Answer {
@@ -317,6 +326,7 @@ impl Done {
             version,
             head,
             issued,
+            known,
             mut rest,
             ..
         } = answer;
@@ -365,6 +375,10 @@ impl Done {
             head,
             issued,
         };
-        Ok(Self { outcome, standings })
+        Ok(Self {
+            outcome,
+            standings,
+            known,
+        })
     }
 }

@@ -35,7 +35,10 @@ impl Transit {
                 merged = true;
                 continue;
             };
-            if !room.must_merge(&looked, term) {
+            // A join may have been acknowledged after the memory was taken that was merged.
+            let acknowledged = known.as_ref().map(|known| known.header.issued);
+            let has_all = acknowledged.is_none_or(|issued| issued <= looked.header.issued);
+            if has_all && !room.must_merge(&looked, term) {
                 self.show(room, looked, asked).await;
                 return if merged {
                     self.retell(room).await

@@ -12,7 +12,7 @@ use tokio::sync::{
 
 use super::{
     Inner,
-    encode::{Caller, Done},
+    encode::{Caller, Sending},
     keys::Lane,
     room::RoomNode,
     transit::{Failed, Transit},
@@ -27,6 +27,8 @@ const ASKS_AT_A_TIME: usize = 2;
 /// While a call is on its way, another is made only for so many: what a call costs Redis before its first visitor is
 /// as much as some thirty visitors cost it, so that small ones in a row would be slower than fewer and larger ones.
 const WORTH_A_CALL: usize = 48;
+/// A batch of joins is made again in as many generations before it is refused.
+const GENERATIONS_MAX: u32 = 3;
 /// How often others are let go first before a call is made.
 const TURNS_MAX: u32 = 4;
 
@@ -229,22 +231,27 @@ impl Transit {
         joiners: Vec<Joiner>,
     ) -> Result<Vec<(Joined, Standing)>, Failed> {
         let command = Command::Join(joiners);
-        let caller = Caller {
+        let mut caller = Caller {
             lane,
             ..self.caller(room)
         };
-        let done = self.perform_as(caller, &self.joins[lane.0], &command);
-        let Done { outcome, standings } = done.await?;
-        match outcome.reply {
-            Reply::Joined(joined) => {
-                room.acknowledge(outcome.issued, given(command, &joined));
-                Ok(joined.into_iter().zip(standings).collect())
+        for _ in 0..GENERATIONS_MAX {
+            let done = self.perform_as(caller, &self.joins[lane.0], &command);
+            let done = done.await?;
+            let Reply::Joined(joined) = &done.outcome.reply else {
+                let unexpected = format!("the room answered {:?}", done.outcome.reply);
+                return Err(Failed::Refused(StoreError::Unavailable(unexpected.into())));
+            };
+            let given = given(&command, joined);
+            if room.acknowledge(done.generation(), done.outcome.issued, given) {
+                let each = joined.iter().copied();
+                return Ok(each.zip(done.standings).collect());
             }
-            reply => {
-                let unexpected = format!("the room answered {reply:?}");
-                Err(Failed::Refused(StoreError::Unavailable(unexpected.into())))
-            }
+            caller.sending = Sending::Again;
         }
+        Err(Failed::Unknown(StoreError::Unavailable(
+            "Redis is being replaced again and again".into(),
+        )))
     }
 
     async fn hear(&self, room: &RoomNode, asking: &[Asking]) -> Result<Vec<Standing>, Failed> {
@@ -278,11 +285,11 @@ impl Transit {
 }
 
 /// The places that a batch of joins is answered with.
-fn given(command: Command, joined: &[Joined]) -> Vec<Holder> {
+fn given(command: &Command, joined: &[Joined]) -> Vec<Holder> {
     let Command::Join(joiners) = command else {
         return Vec::new();
     };
-    let each = joiners.into_iter().zip(joined);
+    let each = joiners.iter().zip(joined);
     let each = each.filter_map(|(joiner, joined)| {
         let ordinal = match joined {
             Joined::New(ordinal)
@@ -292,7 +299,7 @@ fn given(command: Command, joined: &[Joined]) -> Vec<Holder> {
             Joined::KeyReused | Joined::Closed | Joined::Full => return None,
         };
         Some(Holder {
-            visitor: joiner.visitor,
+            visitor: joiner.visitor.clone(),
             ordinal,
         })
     });

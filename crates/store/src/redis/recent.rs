@@ -1,8 +1,9 @@
-//! The places that a node has acknowledged in the last seconds, which it sends again when a server takes over.
+//! What a node has acknowledged: the highest ordinal, and the places of the last seconds, which it sends again when a server
+//! takes over.
 
 use std::{collections::VecDeque, time::Duration};
 
-use ropeline_core::Holder;
+use ropeline_core::{Holder, Ordinal};
 use tokio::time::Instant;
 
 /// A server that takes over has everything that is older: replicas lag by far less, or are not promoted.
@@ -13,6 +14,8 @@ const KEPT_MAX: usize = 1_000_000;
 /// Places acknowledged lately, in batches.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
+    /// The highest ordinal that this node has answered a join with.
+    pub(super) highest: Ordinal,
     batches: VecDeque<(Instant, Vec<Holder>)>,
     places: usize,
 }

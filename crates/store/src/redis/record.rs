@@ -19,9 +19,6 @@ use super::{Inner, room::RoomNode};
 const FILE: &str = "redis-rooms.json";
 /// How often it is written while rooms change.
 pub(super) const WRITE_EVERY: Duration = Duration::from_secs(1);
-/// A room that is restored from a record alone gives no ordinal that may have been given after the record was written:
-/// it leaves out at least this many, or twice as many as were given in the second before.
-const RESERVE_MIN: u64 = 100;
 
 /// The file of a node.
 #[derive(Debug)]
@@ -95,24 +92,29 @@ impl Record {
     /// Writes what is known of the rooms, if it has changed.
     pub(super) fn write<'a>(&self, rooms: impl Iterator<Item = &'a RoomNode>) -> io::Result<()> {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let memories = rooms.filter_map(|room| Some((room.name.clone(), room.memory(None)?)));
-        let memories: BTreeMap<_, _> = memories.collect();
-        let numbers = |(room, view): (&RoomId, &Arc<View>)| {
-            (room.clone(), (view.header.version, view.header.issued))
-        };
-        let now: BTreeMap<_, _> = memories.iter().map(numbers).collect();
+        let memories = rooms.filter_map(|room| {
+            let view = room.memory(None)?;
+            let (version, issued) = (view.header.version, view.header.issued);
+            let before = written
+                .get(&room.name)
+                .map_or(issued, |(_, issued)| *issued);
+            let reserve = room.review_reserve(issued.0.saturating_sub(before.0));
+            Some((room.name.clone(), (version, issued), view, reserve))
+        });
+        let memories: Vec<_> = memories.collect();
+        let numbers = memories
+            .iter()
+            .map(|(room, numbers, ..)| (room.clone(), *numbers));
+        let now: BTreeMap<_, _> = numbers.collect();
         if *written == now {
             return Ok(());
         }
-        let each = memories.iter().map(|(room, view)| {
-            let before = written
-                .get(room)
-                .map_or(view.header.issued, |(_, issued)| *issued);
-            (room.clone(), RoomRecord::of(view, before))
-        });
+        let records = memories.into_iter();
+        let records =
+            records.map(|(room, _, view, reserve)| (room, RoomRecord::of(&view, reserve)));
         let contents = Contents {
             store: self.store.clone(),
-            rooms: each.collect(),
+            rooms: records.collect(),
         };
         let fresh = self.path.with_extension("new");
         fs::write(&fresh, serde_json::to_vec(&contents)?)?;
@@ -123,15 +125,14 @@ impl Record {
 }
 
 impl RoomRecord {
-    fn of(view: &View, issued_before: Ordinal) -> Self {
+    fn of(view: &View, reserve: u64) -> Self {
         let base = view.header.base.0;
-        let given = view.header.issued.0.saturating_sub(issued_before.0);
         Self {
             header: view.header.clone(),
             as_of: view.as_of,
             gone: to_hex(&view.gone.to_bitmap(base)),
             done: to_hex(&view.done.to_bitmap(base)),
-            reserve: given.saturating_mul(2).max(RESERVE_MIN),
+            reserve,
         }
     }
 

@@ -25,6 +25,9 @@ use crate::loops::Queues;
 
 /// Marks that may wait to be sent; more are dropped, and the next poll marks again.
 const MARKS_MAX: usize = 1_000_000;
+/// A room that is restored gives no ordinal that another node may have given since this one has seen the room last: it
+/// leaves out at least this many, or twice as many as were given in the second before.
+const RESERVE_MIN: u64 = 100;
 
 /// A room as this node deals with it.
 #[derive(Debug)]
@@ -41,10 +44,8 @@ pub(super) struct RoomNode {
     pace: Mutex<Pace>,
     marks: Mutex<Marks>,
     confirmed: Mutex<Confirmed>,
-    /// The highest ordinal that this node has answered a join with.
-    acknowledged: AtomicU64,
     recent: Mutex<Recent>,
-    /// How many ordinals may have been given after this node's record was written, while that is all it knows.
+    /// How many ordinals may have been given that this node does not know of.
     reserve: AtomicU64,
     looked_at: AtomicU64,
     settled_at: AtomicU64,
@@ -92,9 +93,8 @@ impl RoomNode {
             pace: Mutex::default(),
             marks: Mutex::default(),
             confirmed: Mutex::default(),
-            acknowledged: AtomicU64::new(0),
             recent: Mutex::default(),
-            reserve: AtomicU64::new(0),
+            reserve: AtomicU64::new(RESERVE_MIN),
             looked_at: AtomicU64::new(0),
             settled_at: AtomicU64::new(0),
             unsettled: AtomicBool::new(false),
@@ -165,13 +165,13 @@ impl RoomNode {
     pub(super) fn memory(&self, term: Option<u64>) -> Option<Arc<View>> {
         let mut memory = View::clone(&*self.view()?);
         let header = &mut memory.header;
-        header.issued = Ordinal(header.issued.0.max(self.acknowledged()));
+        header.issued = header.issued.max(lock(&self.recent).highest);
         header.term = term.unwrap_or(header.term);
         Some(Arc::new(memory))
     }
 
-    /// As [`Self::memory`], for a room that nobody else has: if this node knows of it from its record alone, it leaves out
-    /// the ordinals that may have been given after that was written.
+    /// As [`Self::memory`], for a room that the store has lost: it leaves out the ordinals that may have been given since
+    /// this node has seen the room last, and acknowledged by a node that is gone too.
     pub(super) fn last_memory(&self, term: u64) -> Option<Arc<View>> {
         let mut memory = View::clone(&*self.memory(Some(term))?);
         memory.header.issued.0 += self.reserve.load(Ordering::Acquire);
@@ -197,7 +197,6 @@ impl RoomNode {
     pub(super) fn forget(&self) {
         self.picture.store(None);
         self.shown.store(None);
-        self.acknowledged.store(0, Ordering::Release);
         lock(&self.recent).clear();
         *lock(&self.confirmed) = Confirmed::default();
         *lock(&self.marks) = Marks::default();
@@ -222,10 +221,8 @@ impl RoomNode {
         if let Some(picture) = Picture::after(old.as_deref(), looked, asked, aside, &mut pace) {
             let deleted = |old: &Picture| picture.view.header.voids(old.view.header.epoch);
             if old.as_deref().is_some_and(deleted) {
-                self.acknowledged.store(0, Ordering::Release);
                 lock(&self.recent).clear();
             }
-            self.reserve.store(0, Ordering::Release);
             let picture = Arc::new(picture);
             if !picture.is_being_merged() || self.shown.load().is_none() {
                 self.shown.store(Some(Arc::clone(&picture)));
@@ -241,10 +238,23 @@ impl RoomNode {
         (passed && !picture.set_aside.contains(ordinal.0)).then_some(picture.fresh_at)
     }
 
-    /// Notes what a batch of joins is about to be answered with.
-    pub(super) fn acknowledge(&self, issued: Ordinal, given: Vec<Holder>) {
-        self.acknowledged.fetch_max(issued.0, Ordering::AcqRel);
-        lock(&self.recent).add(given, Instant::now());
+    /// Notes what a batch of joins is about to be answered with, which was given in the generation that `under` names.
+    /// False if another generation has begun since: the room may lack these places, and they must not be acknowledged.
+    pub(super) fn acknowledge(
+        &self,
+        under: Option<&ServerId>,
+        issued: Ordinal,
+        given: Vec<Holder>,
+    ) -> bool {
+        // Locked first: whoever begins another generation then sends these again, or they are refused here.
+        let mut recent = lock(&self.recent);
+        let stands = self.with_picture(|known| Some(&known.view.header.server) == under);
+        if stands != Some(true) {
+            return false;
+        }
+        recent.highest = recent.highest.max(issued);
+        recent.add(given, Instant::now());
+        true
     }
 
     /// What this node has acknowledged lately.
@@ -252,8 +262,14 @@ impl RoomNode {
         lock(&self.recent).all(Instant::now())
     }
 
-    pub(super) fn acknowledged(&self) -> u64 {
-        self.acknowledged.load(Ordering::Acquire)
+    /// Notes how many ordinals were given in the last second; how many may have been given that this node does not know of.
+    /// One that knows the room from its record alone still leaves out as many as that says.
+    pub(super) fn review_reserve(&self, given: u64) -> u64 {
+        if self.with_picture(|known| known.fresh_at > Timestamp(0)) == Some(true) {
+            let reserve = given.saturating_mul(2).max(RESERVE_MIN);
+            self.reserve.store(reserve, Ordering::Release);
+        }
+        self.reserve.load(Ordering::Acquire)
     }
 
     /// Notes that somebody looks at the room.
@@ -370,4 +386,73 @@ impl RoomNode {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use ropeline_core::{Bounds, Identity, Policy, Room, Visitor};
+
+    use super::*;
+
+    const CREATED: Timestamp = Timestamp(1_000);
+
+    fn knowing(server: &str) -> RoomNode {
+        let room = RoomNode::new(RoomId::parse("main").unwrap(), "node");
+        know(&room, server);
+        room
+    }
+
+    fn know(room: &RoomNode, server: &str) {
+        let server = ServerId(server.into());
+        let policy = Policy {
+            every: Duration::from_secs(1),
+            batch: Some(1),
+            active_max: None,
+            pass_ttl: Duration::from_secs(60),
+            pass_max: Duration::ZERO,
+            presence_ttl: Duration::ZERO,
+            missed_turn_ttl: Duration::ZERO,
+            waiting_max: 1_000,
+            identity: Identity::Open,
+        };
+        let stored = Room::new(policy, server, CREATED, Bounds::default());
+        room.recall(&Arc::new(stored.view(CREATED)), CREATED);
+    }
+
+    fn place(ordinal: u64) -> Holder {
+        Holder {
+            visitor: Visitor::parse(&format!("u:{ordinal}")).unwrap(),
+            ordinal: Ordinal(ordinal),
+        }
+    }
+
+    #[test]
+    fn a_place_of_an_earlier_generation_is_not_acknowledged() {
+        let room = knowing("first");
+        let under = room.view().unwrap().header.server.clone();
+        assert!(room.acknowledge(Some(&under), Ordinal(1), vec![place(1)]));
+        know(&room, "second");
+        assert!(!room.acknowledge(Some(&under), Ordinal(2), vec![place(2)]));
+        assert_eq!(room.recent(), [place(1)]);
+        assert_eq!(room.memory(None).unwrap().header.issued, Ordinal(1));
+    }
+
+    #[test]
+    fn a_room_that_is_restored_leaves_out_what_others_may_have_given_meanwhile() {
+        let room = knowing("first");
+        let issued = |room: &RoomNode| room.last_memory(0).unwrap().header.issued.0;
+        assert_eq!(issued(&room), RESERVE_MIN);
+        room.review_reserve(1_000);
+        assert_eq!(issued(&room), 2_000);
+        room.review_reserve(0);
+        assert_eq!(issued(&room), RESERVE_MIN);
+    }
+
+    #[test]
+    fn a_room_known_from_its_record_alone_leaves_out_what_that_says() {
+        let known = knowing("first").view().unwrap();
+        let room = RoomNode::remembered(RoomId::parse("main").unwrap(), "node", &known, 5_000);
+        assert_eq!(room.review_reserve(0), 5_000);
+        assert_eq!(room.last_memory(0).unwrap().header.issued, Ordinal(5_000));
+    }
 }

@@ -185,7 +185,8 @@ impl Transit {
             None => Freshness::Lease,
         };
         let before = self.servers.vouch(call.slot, fresh).await?;
-        let answer = Answer::read(&link.run(call).await?)?;
+        let said = link.run(call).await?;
+        let answer = Answer::read(&said, call.known.clone())?;
         if self.servers.vouch(call.slot, fresh).await? != before {
             return Err(Failed::Unknown(StoreError::Unavailable(
                 "another Redis was put in charge before the answer came".into(),

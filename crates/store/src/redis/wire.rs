@@ -1,12 +1,12 @@
 //! How commands are written for the functions, and how their answers are read.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use redis::{Cmd, Value as Said};
 use rmpv::Value;
 use ropeline_core::{
     Counters, Departure, Ending, Holder, ImportRow, Imported, JoinKey, Joined, Live, Ordinal, Pass,
-    Policy, RoomState, Standing, Timestamp, Was,
+    Policy, RoomState, Standing, Timestamp, View, Was,
 };
 use thiserror::Error;
 
@@ -28,6 +28,8 @@ pub(super) struct Answer {
     pub(super) head: Ordinal,
     pub(super) issued: Ordinal,
     pub(super) now: Timestamp,
+    /// What the node knew when it asked; the room was in the same generation then.
+    pub(super) known: Option<Arc<View>>,
     /// What a picture needs to show what was done; empty if it has to be looked at.
     pub(super) news: Values,
     pub(super) rest: Values,
@@ -46,7 +48,7 @@ pub(super) enum Status {
 }
 
 impl Answer {
-    pub(super) fn read(said: &Said) -> Read<Self> {
+    pub(super) fn read(said: &Said, known: Option<Arc<View>>) -> Read<Self> {
         let mut rest = Values::unpacked(said)?;
         let word = rest.text()?;
         let (more, version) = (rest.number()? == 1, rest.number()?);
@@ -70,6 +72,7 @@ impl Answer {
             head,
             issued,
             now,
+            known,
             news,
             rest,
         })
@@ -350,7 +353,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_as_it_was_packed() {
-        let mut read = Answer::read(&packed(answer())).unwrap();
+        let mut read = Answer::read(&packed(answer()), None).unwrap();
         assert_eq!(
             (read.status, read.more, read.version),
             (Status::Ok, false, 9)
@@ -370,14 +373,14 @@ mod tests {
         };
         for end in 0..bytes.len() {
             let cut = Said::BulkString(bytes[..end].to_vec());
-            assert!(Answer::read(&cut).is_err(), "{end}");
+            assert!(Answer::read(&cut, None).is_err(), "{end}");
         }
         for at in 0..6 {
             let mut odd = answer();
             odd[at] = Value::F64(0.5);
-            assert!(Answer::read(&packed(odd)).is_err(), "{at}");
+            assert!(Answer::read(&packed(odd), None).is_err(), "{at}");
         }
-        assert!(Answer::read(&Said::Array(vec![Said::Int(1)])).is_err());
-        assert!(Answer::read(&Said::Nil).is_err());
+        assert!(Answer::read(&Said::Array(vec![Said::Int(1)]), None).is_err());
+        assert!(Answer::read(&Said::Nil, None).is_err());
     }
 }

@@ -14,6 +14,7 @@ const STRIDE: usize = 250;
 const BROKEN: [(Rule, Promise); 25] = [
     (Rule::Without(Repair::Generation), Promise::OrdinalUnique),
     (Rule::Without(Repair::Generation), Promise::NoLostPlace),
+    (Rule::Without(Repair::Generation), Promise::EverybodyIsBack),
     (Rule::Without(Repair::Term), Promise::Retold),
     (Rule::Without(Repair::Record), Promise::OrdinalUnique),
     (Rule::Without(Repair::Record), Promise::EndedStaysEnded),
@@ -45,19 +46,13 @@ const BROKEN: [(Rule, Promise); 25] = [
     (Rule::With(Mistake::AlwaysRaise), Promise::NodesAgree),
     (Rule::With(Mistake::MergeOnce), Promise::JoinsGoOn),
     (Rule::With(Mistake::NeverSettle), Promise::AdmissionGoesOn),
-    (Rule::With(Mistake::NeverSettle), Promise::EverybodyIsBack),
 ];
 
-/// Histories of the first ten thousand that are known to break a promise; docs/FAULTS.md says why. A repair lowers this
-/// number, and nothing may raise it.
-const KNOWN_TO_BREAK: usize = 29;
-
 #[test]
-fn no_more_of_ten_thousand_histories_break_a_promise_than_are_known() {
+fn no_promise_is_broken_in_ten_thousand_histories() {
     let trial = Trial::of(Rule::Fence);
     let report = search(0..10_000, &trial, |_| {});
-    let broken = report.found.len();
-    assert_eq!(broken, KNOWN_TO_BREAK, "{}", failures(&report, &trial));
+    assert!(report.found.is_empty(), "{}", failures(&report, &trial));
     for excuse in [
         Excuse::OrdinalKnownToUnavailable,
         Excuse::EndingKnownToUnavailable,

@@ -5,8 +5,8 @@
 --        9 epoch  10 state  11 issued  12 head  13 floor  14 base  15 version  16 generation  17 deleted_until
 --        18 lost_after or ''  19 lost_until or ''  20 room time last seen
 --        21 ... the policy (nine values, '' = absent), for a room that was created again
---        30 stock or ''  31 the version in which it was told
---        32 how many gone ordinals follow, then these, then the done ones; at most 1,000 in all
+--        30 stock or ''  31 the version in which it was told  32 admission_held_until
+--        33 how many gone ordinals follow, then these, then the done ones; at most 1,000 in all
 -- Returns nothing of its own; status 'again' if there is more to do before the generation can begin
 
 -- Ends up to `most` places with an ordinal up to `last`; says how many.
@@ -29,7 +29,7 @@ local function join_lost(after, lost_until)
   R.lost_until = max(R.lost_until or lost_until, lost_until)
 end
 
--- The server has gone back to before the room was deleted. Says whether it was done.
+-- The server has gone back to before the room was deleted, or to before it was created again. Says whether it was done.
 local function start_over(M)
   if not reset() then return false end
   call('UNLINK', GONE, DONE, IMPORTED, CLAIMED)
@@ -55,7 +55,12 @@ local function merge(M)
     R.deleted_until = max(R.deleted_until, M.deleted_until)
     return true
   end
-  if R.epoch <= M.deleted_until and not start_over(M) then return false end
+  local created_since = R.state == 'deleted' and M.state ~= 'deleted'
+  if R.epoch <= M.deleted_until or created_since then
+    local deleted_until = max(R.deleted_until, M.deleted_until)
+    if not start_over(M) then return false end
+    R.deleted_until = deleted_until
+  end
   if R.state == 'deleted' or M.state == 'deleted' then
     R.issued = max(R.issued, M.issued)
     return empty()
@@ -65,7 +70,13 @@ local function merge(M)
     R.lost_until = now + max(R.presence_ttl, LOST_MIN_MS)
     R.issued = M.issued
   end
-  -- A node that knew nothing has created the room again; the older one goes on.
+  -- A node that knew nothing has created the room again; the older one goes on. Its places are behind the head, so
+  -- admission waits for their holders as it does for a lost range.
+  if M.epoch ~= R.epoch then
+    R.admission_held_until = max(R.admission_held_until, now + max(R.presence_ttl, LOST_MIN_MS))
+    turned = true
+  end
+  R.admission_held_until = max(R.admission_held_until, M.admission_held_until)
   set_epoch(min(R.epoch, M.epoch))
   R.deleted_until = max(R.deleted_until, M.deleted_until)
   join_lost(M.lost_after, M.lost_until)
@@ -100,10 +111,10 @@ local function memory()
     floor = tonumber(ARGV[13]), base = tonumber(ARGV[14]), version = tonumber(ARGV[15]),
     generation = tonumber(ARGV[16]), deleted_until = tonumber(ARGV[17]), lost_after = tonumber(ARGV[18]),
     lost_until = tonumber(ARGV[19]), as_of = tonumber(ARGV[20]), stock = value_at(30, 'stock'),
-    stock_version = tonumber(ARGV[31]), gone = {}, done = {} }
+    stock_version = tonumber(ARGV[31]), admission_held_until = tonumber(ARGV[32]), gone = {}, done = {} }
   for i, field in ipairs(POLICY) do M[field] = value_at(20 + i, field) end
-  local gone_last = 32 + tonumber(ARGV[32])
-  for at = 33, #ARGV do
+  local gone_last = 33 + tonumber(ARGV[33])
+  for at = 34, #ARGV do
     local list = at <= gone_last and M.gone or M.done
     list[#list + 1] = tonumber(ARGV[at])
   end

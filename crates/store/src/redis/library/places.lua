@@ -93,11 +93,19 @@ end
 -- acknowledged or whose token it has seen, which somebody may hold who was never told of it.
 local restore_place, retell_place
 do
-  -- Whether a place is held by somebody who may never have been told of it: a server that was replaced gave it, and
-  -- came back without knowing that another server had given it meanwhile.
+  local function lacks_proof(ordinal)
+    return R.generation > 0 and R.lost_after and holds(ordinal) and not bit_at(CONFIRMED, ordinal)
+  end
+
+  -- Whether a place that waits is held by a visitor who may never have received it: a server that was replaced gave it,
+  -- and came back without knowing that another server had given it meanwhile.
   local function is_unproven(ordinal)
-    return R.generation > 0 and R.lost_after and holds(ordinal) and not call('ZSCORE', ACTIVE, ordinal)
-      and not bit_at(CONFIRMED, ordinal)
+    return lacks_proof(ordinal) and not call('ZSCORE', ACTIVE, ordinal)
+  end
+
+  -- The same for a place inside.
+  local function is_inside_unproven(ordinal)
+    return lacks_proof(ordinal) and call('ZSCORE', ACTIVE, ordinal)
   end
 
   -- Drops a place without ending it: another visitor may have been told of it.
@@ -113,7 +121,9 @@ do
   local function put_back(visitor, ordinal)
     local other = end_if_expired(find(visitor))
     if other then
-      if is_unproven(other) then
+      if is_inside_unproven(other) then
+        end_place(other, 'done')
+      elseif is_unproven(other) then
         forget(other)
       elseif other < ordinal or call('ZSCORE', ACTIVE, other) then
         return end_place(ordinal, 'gone')

@@ -5,7 +5,7 @@
 --        17 ... the policy (nine values, '' = absent)
 --        26 digest or ''  27 stock or ''  28 the version in which it was told
 --        29 bitmap of the gone  30 bitmap of the done, both by ordinal - base
---        31 generation  32 deleted_until  33 ... the counters, in the order of COUNTERS
+--        31 generation  32 deleted_until  33 admission_held_until  34 ... the counters, in the order of COUNTERS
 -- Returns 1 if the room was restored, else 0
 register('restore', function()
   clock = read_clock()
@@ -20,7 +20,7 @@ register('restore', function()
   if ARGV[26] ~= '' then R.digest = ARGV[26] end
   R.stock, R.stock_version = value_at(27, 'stock') or nil, tonumber(ARGV[28])
   R.deleted_until = tonumber(ARGV[32])
-  for i, field in ipairs(COUNTERS) do R[field] = tonumber(ARGV[32 + i]) end
+  for i, field in ipairs(COUNTERS) do R[field] = tonumber(ARGV[33 + i]) end
   R.version = tonumber(ARGV[15])
   call('UNLINK', PLACES, ACTIVE, SINCE, ASIDE, DOOR, GONE, DONE, KEYS[9], KEYS[10], KEYS[11], LOG, KEYS[13], KEYS[14],
     IMPORTED, CLAIMED, CONFIRMED)
@@ -36,6 +36,7 @@ register('restore', function()
     if ARGV[29] ~= '' then call('SET', GONE, ARGV[29]) end
     if ARGV[30] ~= '' then call('SET', DONE, ARGV[30]) end
   end
+  R.admission_held_until = tonumber(ARGV[33])
   raise(tonumber(ARGV[31]), number(ARGV[6]))
   visible = true
   return done(false, 1)

@@ -231,7 +231,7 @@ do
     if line and R.presence_ttl > 0 then
       due = min(due, R.round_started + floor(R.presence_ttl / 2))
     end
-    if R.lost_until then due = min(due, max(R.lost_until, held)) end
+    if R.lost_until and R.lost_until > now then due = min(due, max(R.lost_until, held)) end
     return due == INFINITY and -1 or due
   end
 

@@ -107,18 +107,34 @@ do
     R.admitted = R.admitted + count
   end
 
+  -- Admission does not pass this ordinal while it waits for the holders of lost places; false if it does not wait.
+  local barrier
+
+  local function set_barrier()
+    barrier = R.lost_after and now < R.lost_until and R.lost_after
+  end
+
+  -- Lost places may be put back for as long as any is missing, also once admission has stopped waiting for them.
+  local function end_lost_range()
+    if not R.lost_after or barrier then return end
+    local gone = call('BITCOUNT', GONE, text(R.head + 1 - R.base), text(R.issued - R.base), 'BIT')
+    if R.issued - R.head - gone - in_line() > 0 then return end
+    R.lost_after, R.lost_until = nil, nil
+    visible = true
+  end
+
   -- Whose turn it is: the door comes first, then the line, up to where places may be lost. At most `most`
   -- ordinals, whether they are at the door, and the first of them if they are neighbours.
   local function next_ones(most)
     local door = call('ZRANGE', DOOR, 0, most - 1)
     if #door > 0 then return door, true end
-    local first, last = R.head + 1, min(R.head + most, R.lost_after or R.issued)
+    local first, last = R.head + 1, min(R.head + most, barrier or R.issued)
     if first > last then return {}, false end
     -- Where nobody has left, the next ones are neighbours, whom it is enough to count.
     local width = last - first + 1
     if call('ZCOUNT', PLACES, text(first), text(last)) == width then return fill({}, 1, first, last), false, first end
     local to = '+inf'
-    if R.lost_after then to = text(R.lost_after) end
+    if barrier then to = text(barrier) end
     local line = call('ZRANGEBYSCORE', PLACES, text(first), to, 'WITHSCORES', 'LIMIT', 0, most)
     local ordinals = {}
     for i = 2, #line, 2 do ordinals[i / 2] = line[i] end
@@ -209,7 +225,7 @@ do
   -- Takes the next ones while budget is left; says whether it stopped for having looked at enough.
   local function admit()
     -- Where nobody is in line, the door alone says whether there is anybody to let in.
-    if R.head >= (R.lost_after or R.issued) then
+    if R.head >= (barrier or R.issued) then
       door_empty = call('ZCARD', DOOR) == 0
       if door_empty then return false end
     end
@@ -256,10 +272,10 @@ do
     R.base = base
   end
 
-  -- With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up. The line runs
-  -- empty by nothing that is not visible.
+  -- With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up. Unless places are
+  -- lost, the line runs empty by nothing that is not visible.
   local function step_over_an_empty_line()
-    if visible and R.head < R.issued and not R.lost_after and not newcomers and in_line() == 0 then
+    if (visible or R.lost_after) and R.head < R.issued and not barrier and not newcomers and in_line() == 0 then
       R.head = R.issued
       visible = true
     end
@@ -279,15 +295,13 @@ do
   function settle()
     -- A mark may have brought somebody to the door since the call settled last.
     door_empty = nil
+    set_barrier()
     local swept = sweep()
     turn_tick()
     -- Passes that ran out but are not swept yet would count against the cap.
     local more = not swept
     if now >= R.admission_held_until then
-      if R.lost_after and now >= R.lost_until then
-        R.lost_after, R.lost_until = nil, nil
-        visible = true
-      end
+      end_lost_range()
       more = more or admit()
       step_over_an_empty_line()
     end

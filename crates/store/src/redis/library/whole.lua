@@ -73,7 +73,8 @@ do
     R.generation, R.term = max(R.generation, generation) + 1, max(R.term, term)
     R.version, R.server = R.version + VERSION_JUMP, this_server()
     R.joins_held_until = now + JOIN_HOLD_MS
-    R.admission_held_until = now + (R.term > 0 and ADMISSION_HOLD_MS or JOIN_HOLD_MS)
+    local hold = R.term > 0 and ADMISSION_HOLD_MS or JOIN_HOLD_MS
+    R.admission_held_until = max(R.admission_held_until, now + hold)
     if R.lost_after then R.lost_until = now + max(R.presence_ttl, LOST_MIN_MS) end
     call('UNLINK', CONFIRMED)
   end

@@ -13,6 +13,8 @@ use crate::fleet::{network::Network, schedule::Millis};
 
 /// A room that still is not whole after this many tries is left to the next caller.
 const TRIES_MAX: u32 = 6;
+/// Ordinals that a room leaves out when it is restored.
+const RESERVE: u64 = 100;
 /// A node that remembers a room restores it within this.
 const RESTORED_WITHIN: Millis = 1_000;
 
@@ -52,7 +54,6 @@ impl Fence {
                 self.recent.clear();
             }
         }
-        self.reserve = 0;
         let picture = Picture {
             view: looked.view,
             fresh_at: now,
@@ -90,7 +91,7 @@ impl Fence {
             let Some(looked) = self.look(network)? else {
                 let mut known = known.ok_or(Failed)?;
                 if self.rule.has(Repair::Reserve) {
-                    known.header.issued.0 += self.reserve;
+                    known.header.issued.0 += RESERVE;
                 }
                 self.restore(&known, network)?;
                 merged = true;

@@ -30,9 +30,6 @@ use super::{
     schedule::Millis,
 };
 
-/// Ordinals that are left out where a record is all that is left of a room.
-const RESERVE: u64 = 100;
-
 #[derive(Debug)]
 pub(super) struct Fence {
     number: usize,
@@ -47,9 +44,6 @@ pub(super) struct Fence {
     recent: Recent,
     /// Places that were confirmed in this generation.
     confirmed: (Option<ServerId>, Vec<Ordinal>),
-    /// How many ordinals may have been given since the record, while that is all that the node
-    /// knows.
-    reserve: u64,
     /// Whether the node has served this store before.
     has_past: bool,
     missing_since: Option<Millis>,
@@ -73,7 +67,6 @@ impl Fence {
             acknowledged: Ordinal(0),
             recent: Recent::default(),
             confirmed: (None, Vec::new()),
-            reserve: 0,
             has_past: false,
             missing_since: None,
         }
@@ -97,7 +90,6 @@ impl Node for Fence {
         *self = Self::new(self.number, self.rule);
         self.has_past = !matches!(record, Record::None);
         if let (Record::Of(view), true) = (record, self.rule.has(Repair::Record)) {
-            self.reserve = RESERVE;
             self.picture = Some(Picture {
                 view: view.clone(),
                 fresh_at: 0,

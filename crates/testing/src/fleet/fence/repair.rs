@@ -9,7 +9,8 @@ pub enum Repair {
     Term,
     /// A node remembers after a restart, by the record on its disk.
     Record,
-    /// Restoring a room from a record leaves out the ordinals that may have been given since.
+    /// Restoring a room leaves out the ordinals that another node may have given since this one has
+    /// seen it.
     Reserve,
     /// After a merge, a node sends again the places that it has acknowledged or confirmed lately.
     Retelling,
