@@ -202,7 +202,8 @@ impl Visitor {
         if let Some(told) = &record.told {
             self.ordinal = self.ordinal.or(told.ordinal);
             self.version = self.version.max(told.version);
-            self.ahead = reply.json()["ahead"].as_u64().or(self.ahead);
+            let ahead = told.position.map(|position| position.saturating_sub(1));
+            self.ahead = ahead.or(self.ahead);
         }
         Some((record, reply))
     }
