@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Evidence, Story};
+use super::{Evidence, Spans, Story};
 use crate::history::{
     fault::{Kind, Outage, Target},
     record::{At, Outcome, Record},
@@ -39,6 +39,17 @@ impl Evidence<'_> {
         let of_store = |outage: &&Outage| outage.target == Target::Store;
         let outages = self.outages.iter().filter(of_store);
         outages.filter(|outage| outage.kind.forgets())
+    }
+
+    /// From one forgetting to the next, without the times in which a master that was replaced may show a line of its own.
+    pub(in crate::history) fn memories_of_one_master(
+        &self,
+    ) -> impl Iterator<Item = (At, At)> + use<> {
+        let forgettings = self.forgettings().map(|outage| match outage.kind {
+            Kind::Forgot => (outage.from, outage.to.saturating_add(LEASE)),
+            _ => (outage.from, outage.to),
+        });
+        Spans::of(forgettings.collect()).between()
     }
 
     /// Whether an admission that was seen at one moment may be undone by another: a store may have forgotten it, and a

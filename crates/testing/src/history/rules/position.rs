@@ -69,20 +69,25 @@ pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
     let stories = evidence.stories.iter();
     stories
         .flat_map(|story| {
-            let told = story.waiting().filter_map(|(since, record)| {
+            let shown = story.waiting().filter_map(|(since, record)| {
                 let ahead = position(record)?.checked_sub(1)?;
                 Some((since, record, ahead))
             });
-            told.filter_map(|(since, record, ahead)| {
+            let shown: Vec<_> = shown.collect();
+            let wrong = shown.iter().filter_map(|&(since, record, ahead)| {
                 let (least, most) = line.bounds(story.ordinal, since, record.t1);
+                // Nobody is shown more than the last time.
+                let mut earlier = shown.iter().filter(|(_, it, _)| it.t1 <= record.t0);
+                let repeated = earlier.any(|(.., before)| *before == ahead);
                 let at_door = ahead == 0 && has_door(evidence);
-                let fits = (at_door || ahead >= least) && ahead <= most;
+                let fits = (at_door || repeated || ahead >= least) && ahead <= most;
                 let what = format!(
                     "{} of {} has {ahead} ahead, not {least} to {most}",
                     story.ordinal, story.user
                 );
                 (!fits).then(|| Rule::W7.broken(what, [record]))
-            })
+            });
+            wrong.collect::<Vec<_>>()
         })
         .collect()
 }
@@ -99,11 +104,15 @@ fn has_door(evidence: &Evidence<'_>) -> bool {
 struct Line {
     /// The highest ordinal known to have been let in by each moment.
     heads: Vec<(At, u64)>,
-    /// The lowest ordinal known to be in line at or after each moment, the last moment first.
-    tails: Vec<(At, u64)>,
+    /// From one time at which the store forgot to the next, the lowest ordinal known to be in line at or after each moment,
+    /// the last moment first.
+    tails: Vec<(Memory, Vec<(At, u64)>)>,
     /// Who may have left the line. Whoever was seen inside has left it by being let in.
     leaves: Vec<Leave>,
 }
+
+/// A time in which the store forgets nothing.
+type Memory = (At, At);
 
 struct Leave {
     ordinal: u64,
@@ -135,9 +144,16 @@ impl Line {
             let in_line = waiting.filter(|(_, record)| position(record) >= Some(first_in_line));
             in_line.map(|(since, _)| (since, story.ordinal))
         });
-        let mut tails: Vec<_> = in_line.collect();
-        tails.sort_unstable_by(|one, other| other.cmp(one));
-        keep_records(&mut tails, |next, best| next < best);
+        let mut in_line: Vec<_> = in_line.collect();
+        in_line.sort_unstable_by(|one, other| other.cmp(one));
+        let memories = evidence.memories_of_one_master();
+        let tails = memories.map(|(from, to)| {
+            let within = in_line.iter().filter(|(at, _)| (from..to).contains(at));
+            let mut tails: Vec<_> = within.copied().collect();
+            keep_records(&mut tails, |next, best| next < best);
+            ((from, to), tails)
+        });
+        let tails = tails.collect();
         let unseen = evidence
             .stories
             .iter()
@@ -157,14 +173,21 @@ impl Line {
         let head = before.checked_sub(1).map_or(0, |last| self.heads[last].1);
         let left = self.leaves_between(head, ordinal, |leave| leave.done < since);
         let most = (ordinal - 1).saturating_sub(head).saturating_sub(left);
-        let after = self.tails.partition_point(|(at, _)| *at > until);
-        let Some((_, tail)) = after.checked_sub(1).map(|last| self.tails[last]) else {
+        let Some(tail) = self.tail(since, until) else {
             return (0, most);
         };
         let leaving = self.leaves_between(tail.saturating_sub(1), ordinal, |leave| {
             leave.tried <= until
         });
         (ordinal.saturating_sub(tail).saturating_sub(leaving), most)
+    }
+
+    /// The lowest ordinal that is certainly in line in a picture from between two moments.
+    fn tail(&self, since: At, until: At) -> Option<u64> {
+        let mut tails = self.tails.iter();
+        let (_, tails) = tails.find(|((from, to), _)| *from <= since && until < *to)?;
+        let after = tails.partition_point(|(at, _)| *at > until);
+        Some(tails[after.checked_sub(1)?].1)
     }
 
     fn leaves_between(&self, after: u64, before: u64, is: impl Fn(&Leave) -> bool) -> u64 {

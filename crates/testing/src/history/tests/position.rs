@@ -99,16 +99,30 @@ fn bounds() -> Vec<Case> {
         Case {
             rule: Rule::W7,
             how: "a store that has forgotten moves somebody up",
-            wrong: forgot().polled("dot", 90..100, waiting(4, 2)).polled(
+            wrong: forgot().polled("dot", 2_090..2_100, waiting(4, 2)).polled(
                 "bob",
-                110..120,
+                2_110..2_120,
                 waiting(2, 2),
             ),
-            right: forgot().polled("dot", 90..100, waiting(4, 4)).polled(
+            right: forgot().polled("dot", 2_090..2_100, waiting(4, 4)).polled(
                 "bob",
-                110..120,
+                2_110..2_120,
                 waiting(2, 2),
             ),
+        },
+        Case {
+            rule: Rule::W7,
+            how: "a master shows a line of its own for longer than its lease",
+            wrong: forgot().polled("dot", 2_090..2_100, waiting(4, 2)).polled(
+                "bob",
+                2_110..2_120,
+                waiting(2, 2),
+            ),
+            // What was shown within the lease is shown again.
+            right: forgot()
+                .polled("dot", 90..100, waiting(4, 2))
+                .polled("dot", 2_090..2_100, waiting(4, 2))
+                .polled("bob", 2_110..2_120, waiting(2, 2)),
         },
     ]
 }
