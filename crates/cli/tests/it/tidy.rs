@@ -68,6 +68,71 @@ fn every_test_that_holds_a_promise_exists() {
 }
 
 #[test]
+fn no_promise_is_stated_of_a_store_on_which_no_test_holds_it() {
+    let guarantees = text("docs/GUARANTEES.md");
+    let rows = rows_with_stores(&guarantees);
+    assert!(rows.len() > 50, "{}", rows.len());
+    for (promise, stated, tests) in rows {
+        let held: BTreeSet<_> = tests.split('`').flat_map(stores_of).copied().collect();
+        let stated: BTreeSet<_> = stated.split(' ').collect();
+        assert!(stated.is_subset(&held), "{promise} {stated:?}, {held:?}");
+    }
+}
+
+#[test]
+fn the_stores_of_a_test_are_told_by_its_name() {
+    let of = |test| stores_of(test).concat();
+    assert_eq!(of("core::rules::time::room_time_never_runs_back"), "ERSC");
+    assert_eq!(of("store::redis::forgetful::after_flushall"), "R");
+    assert_eq!(of("cli::failover::cut::a_node_that_is_cut_off"), "C");
+    assert_eq!(of("cli::life::a_stop_finishes"), "E");
+    assert_eq!(of(", "), "");
+}
+
+/// The promises that name stores: the promise, the stores, the tests.
+fn rows_with_stores(guarantees: &str) -> Vec<(&str, &str, &str)> {
+    let mut lines = guarantees.lines();
+    let mut rows = Vec::new();
+    while lines.any(|line| line == "| promise | on | held by |") {
+        let table = lines.by_ref().skip(1);
+        let table = table.map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+        rows.extend(table.map(|row| {
+            let (promise, rest) = row.split_once(" | ").expect("three columns");
+            let (stores, tests) = rest.split_once(" | ").expect("three columns");
+            (promise, stores, tests)
+        }));
+    }
+    rows
+}
+
+/// The stores on which a test runs, or all if it is of the rules that they share.
+fn stores_of(test: &str) -> &'static [&'static str] {
+    let path: Vec<_> = test.split("::").collect();
+    match path[..] {
+        ["core", ..] | ["store", "conformance" | "model", ..] => &["E", "R", "S", "C"],
+        ["store", "carry", ..] | ["cli", "moving", ..] => &["E", "R"],
+        ["cli", "failover", "sentinel" | "unconfirmed", ..] => &["S"],
+        ["cli", "failover", ..] => &["C"],
+        ["store", "redis", ..]
+        | [
+            "cli",
+            "nemesis" | "three_nodes" | "outage" | "shared_keys",
+            ..,
+        ]
+        | ["cli", "redis_start" | "redis_rights", ..]
+        | [
+            "cli",
+            "nodes",
+            "survive" | "paused" | "lost" | "redis_away" | "apart",
+            ..,
+        ] => &["R"],
+        ["store" | "server" | "cli", _, ..] => &["E"],
+        _ if test.starts_with("stories;") => &["E", "R", "S", "C"],
+        _ => &[],
+    }
+}
+
+#[test]
 fn every_setting_has_a_test() {
     let settings = settings_of(&text("ropeline.default.toml"));
     let rows = rows_of_settings(&text("docs/GUARANTEES.md"));
