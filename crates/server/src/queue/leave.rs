@@ -6,7 +6,10 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 
-use super::credentials::{Asking, X_QUEUE_VERSION};
+use super::{
+    credentials::{Asking, X_QUEUE_VERSION},
+    place::remember_issued,
+};
 use crate::{app::App, error::ApiError};
 
 /// What there is to say after a departure.
@@ -32,6 +35,7 @@ pub(crate) async fn leave(State(app): State<App>, asking: Asking) -> Result<Resp
 pub(crate) async fn depart(app: &App, asking: &Asking) -> Result<Option<Departed>, ApiError> {
     match asking.claims(app).await {
         Ok((claims, before)) => {
+            remember_issued(app, &claims, &before.view).await?;
             app.store.leave(&claims.aud, claims.holder()).await?;
             // A room that was deleted meanwhile has no newer picture.
             let seen = app.seen(&claims.aud).unwrap_or(before);

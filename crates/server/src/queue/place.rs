@@ -42,11 +42,10 @@ impl Place {
             return Ok(place);
         }
         let (room, ordinal) = (&claims.aud, claims.ord);
-        match seen.view.locate(ordinal) {
-            Located::Ended(ending) => return Err(ApiError::TokenEnded(ending)),
-            Located::Unknown => remember_issued(app, claims, &seen.view).await?,
-            Located::InLine { .. } | Located::PassedBy => {}
+        if let Located::Ended(ending) = seen.view.locate(ordinal) {
+            return Err(ApiError::TokenEnded(ending));
         }
+        remember_issued(app, claims, &seen.view).await?;
         let standing = app.store.ask(room, claims.holder()).await?;
         *seen = app.seen(room)?;
         let place = Self::standing(standing, &seen.view, ordinal)?;
@@ -156,11 +155,17 @@ fn may_be_lost(view: &View, ordinal: Ordinal) -> bool {
     view.header.lost.is_some_and(|lost| ordinal > lost.after)
 }
 
-/// The room has not given this ordinal, but we have signed it: the room's files are older than the token,
-/// as after a backup was put back. What is signed counts as given.
-async fn remember_issued(app: &App, claims: &Claims, view: &View) -> Result<(), ApiError> {
-    let memory = with_signed(view, claims.ord).into_owned();
-    app.store.merge(&claims.aud, memory.into()).await?;
+/// If the room has not given this ordinal, it is made to count as given, since we have signed it: the room's files are older
+/// than the token, as after a backup was put back.
+pub(super) async fn remember_issued(
+    app: &App,
+    claims: &Claims,
+    view: &View,
+) -> Result<(), ApiError> {
+    if view.locate(claims.ord) == Located::Unknown {
+        let memory = with_signed(view, claims.ord).into_owned();
+        app.store.merge(&claims.aud, memory.into()).await?;
+    }
     Ok(())
 }
 

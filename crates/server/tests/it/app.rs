@@ -58,6 +58,19 @@ impl TestApp {
     /// The same server after a stop and a start, on another port.
     pub(crate) fn restarted(mut self) -> Self {
         self.stop();
+        self.started_again()
+    }
+
+    /// As [`TestApp::restarted`], with the files of the rooms gone.
+    pub(crate) fn restarted_without_rooms(mut self) -> Self {
+        self.stop();
+        for name in ["rooms.redb", "rooms.journal"] {
+            std::fs::remove_file(self.data.path().join("data").join(name)).unwrap();
+        }
+        self.started_again()
+    }
+
+    fn started_again(mut self) -> Self {
         let data = std::mem::replace(&mut self.data, tempfile::tempdir().unwrap());
         let clock = Arc::clone(&self.clock);
         Self::start(data, clock, Some(SERVICE_KEY), |ready| ready)

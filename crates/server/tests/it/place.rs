@@ -289,3 +289,13 @@ fn nobody_is_shown_more_ahead_than_the_last_time() {
         assert_eq!(field(&refused, "position"), json!(ahead + 1), "{shown}");
     }
 }
+
+#[test]
+fn a_place_that_the_room_has_forgotten_can_be_left() {
+    let mut app = TestApp::new();
+    app.token_of("inside");
+    let token = app.token_of("ann");
+    let mut app = app.restarted_without_rooms();
+    assert_eq!(app.send(Ask::delete(TOKENS).token(&token)).status, 204);
+    assert_eq!(app.status(&token).code(), "TOKEN_NOT_FOUND");
+}
