@@ -113,19 +113,10 @@ fn stores_of(test: &str) -> &'static [&'static str] {
         ["store", "carry", ..] | ["cli", "moving", ..] => &["E", "R"],
         ["cli", "failover", "sentinel" | "unconfirmed", ..] => &["S"],
         ["cli", "failover", ..] => &["C"],
-        ["store", "redis", ..]
-        | [
-            "cli",
-            "nemesis" | "three_nodes" | "outage" | "shared_keys",
-            ..,
-        ]
-        | ["cli", "redis_start" | "redis_rights", ..]
-        | [
-            "cli",
-            "nodes",
-            "survive" | "paused" | "lost" | "redis_away" | "apart",
-            ..,
-        ] => &["R"],
+        ["cli", "nemesis", ..] => &["R", "S", "C"],
+        ["cli", "nodes", "alone", ..] => &["E"],
+        ["store", "redis", ..] | ["cli", "nodes" | "three_nodes" | "outage", ..] => &["R"],
+        ["cli", "shared_keys" | "redis_start" | "redis_rights", ..] => &["R"],
         ["store" | "server" | "cli", _, ..] => &["E"],
         _ if test.starts_with("stories;") => &["E", "R", "S", "C"],
         _ => &[],

@@ -18,3 +18,15 @@ fn nodes_that_lose_their_data_lose_nobody() {
 fn a_full_redis_that_is_killed_loses_nobody() {
     holds(Topology::Standalone, 3);
 }
+
+/// The master and a node are killed, an operator orders a failover meanwhile, and another node is cut off with the master.
+#[test]
+fn a_failover_and_a_node_cut_off_with_the_master_lose_nobody() {
+    holds(Topology::Sentinel, 100);
+}
+
+/// All is flushed, a node is killed, another one is cut off with the owner, and the owner starts empty.
+#[test]
+fn a_cluster_that_is_flushed_and_cut_in_two_loses_nobody() {
+    holds(Topology::Cluster, 2000);
+}
