@@ -17,7 +17,7 @@ pub(crate) use self::{
 };
 
 /// How often a node looks at what is shared.
-const LOOK: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What this node does for as long as it runs to have the same keys as the others.
 #[derive(Debug)]

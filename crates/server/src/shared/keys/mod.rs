@@ -12,6 +12,7 @@ use arc_swap::ArcSwap;
 use ropeline_core::Timestamp;
 use ropeline_store::{Clock, StoreError};
 use thiserror::Error;
+use tokio::time::Instant;
 
 pub use self::carry::KeyPlace;
 use super::SharedTexts;
@@ -24,9 +25,13 @@ use crate::{
 const NAME: &str = "signing-keys";
 /// Each time that somebody is faster, there is more agreement than before.
 const TRIES_MAX: usize = 32;
-/// How long a key has been where every node finds it before a node signs with it: five looks. Signed sooner, a
-/// token would be refused by a node that has not looked yet.
+/// How long a key has been where every node finds it before a node signs with it: many looks. Signed sooner, a token would
+/// be refused by a node that has not looked yet.
 const SPREAD: Duration = Duration::from_secs(10);
+
+/// A node without keys looks this often, for up to two looks of the others, whether they have shared theirs again.
+const AWAITED_EVERY: Duration = Duration::from_millis(100);
+const AWAITED: Duration = Duration::from_secs(1);
 
 /// Why nodes did not come to the same keys, worded for the operator.
 #[derive(Debug, Error)]
@@ -74,6 +79,9 @@ impl SharedKeys {
     ) -> Result<Self, SharedKeyError> {
         let now = clock.now();
         let own = KeyFile::find(&data)?;
+        if own.is_none() {
+            await_keys(&*texts).await?;
+        }
         let Agreed { keys, before } = agree(&*texts, own.as_ref(), now).await?;
         let keys = keys.keep(&data)?;
         // Keys that were shared before are as widely known as they are old; where nothing was shared, there
@@ -133,6 +141,15 @@ impl SharedKeys {
         self.keys = keys;
         Ok(())
     }
+}
+
+/// Waits for keys that others share, for a while: a store that was emptied has them again once another node has looked.
+async fn await_keys(texts: &dyn SharedTexts) -> Result<(), StoreError> {
+    let deadline = Instant::now() + AWAITED;
+    while texts.read(NAME).await?.is_none() && Instant::now() < deadline {
+        tokio::time::sleep(AWAITED_EVERY).await;
+    }
+    Ok(())
 }
 
 /// Makes what is shared and what this node has one; makes keys if there are none at all.

@@ -11,6 +11,8 @@ use crate::{
 };
 
 const START: Timestamp = Timestamp(1_700_000_000_000);
+/// After five of these a key that all nodes have found signs.
+const TURN: Duration = Duration::from_secs(2);
 
 /// A store, a clock, and directories for nodes.
 struct Site {
@@ -51,7 +53,7 @@ impl Site {
             nodes[at].shared.look().await.unwrap();
         }
         check_belief(nodes);
-        self.clock.advance(LOOK);
+        self.clock.advance(TURN);
     }
 }
 
@@ -119,7 +121,7 @@ fn claims() -> Claims {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nodes_that_start_at_the_same_instant_have_the_same_keys_before_they_serve() {
     for _ in 0..50 {
         let site = Site::new();
@@ -134,7 +136,7 @@ async fn nodes_that_start_at_the_same_instant_have_the_same_keys_before_they_ser
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_node_that_starts_late_or_again_has_the_keys_of_the_others() {
     let site = Site::new();
     let first = site.node().await;
@@ -145,7 +147,7 @@ async fn a_node_that_starts_late_or_again_has_the_keys_of_the_others() {
     check_belief(&[first, again]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_key_signs_only_when_every_node_has_it() {
     let site = Site::new();
     let mut nodes = [site.node().await, site.node().await, site.node().await];
@@ -167,7 +169,7 @@ async fn a_new_key_signs_only_when_every_node_has_it() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_node_with_newer_keys_of_its_own_signs_with_them_when_the_others_have_them() {
     let site = Site::new();
     let first = site.node().await;
@@ -190,7 +192,7 @@ async fn a_node_with_newer_keys_of_its_own_signs_with_them_when_the_others_have_
     assert_eq!(visitors[0], visitors[1], "one secret, the older");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_retired_key_is_void_on_every_node_and_stays_so() {
     let site = Site::new();
     let mut nodes = [site.node().await, site.node().await];
@@ -214,7 +216,7 @@ async fn a_retired_key_is_void_on_every_node_and_stays_so() {
     assert!(!on_disk(nodes[0].data.path()).contains(&old));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_store_that_was_flushed_has_the_keys_again() {
     let site = Site::new();
     let mut nodes = [site.node().await, site.node().await];
@@ -229,7 +231,7 @@ async fn a_store_that_was_flushed_has_the_keys_again() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn while_the_store_is_away_a_new_key_verifies_here_and_does_not_sign() {
     let site = Site::new();
     let mut nodes = [site.node().await, site.node().await];
@@ -239,7 +241,7 @@ async fn while_the_store_is_away_a_new_key_verifies_here_and_does_not_sign() {
     for _ in 0..10 {
         let away = nodes[0].shared.look().await;
         assert!(matches!(away, Err(SharedKeyError::Store(_))), "{away:?}");
-        site.clock.advance(LOOK);
+        site.clock.advance(TURN);
     }
     assert_eq!(nodes[0].kids()[0], new);
     assert_eq!(nodes[0].signs_with(), old);
@@ -250,7 +252,21 @@ async fn while_the_store_is_away_a_new_key_verifies_here_and_does_not_sign() {
     assert_eq!(nodes[1].signs_with(), new);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn a_node_without_keys_waits_for_those_of_the_others_when_the_store_has_none() {
+    let site = Site::new();
+    let mut old = site.node().await;
+    site.texts.texts().clear();
+    let look = async {
+        tokio::time::sleep(LOOK).await;
+        old.shared.look().await.unwrap();
+    };
+    let (new, ()) = tokio::join!(site.node(), look);
+    assert_eq!(new.kids(), old.kids());
+    check_belief(&[old, new]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_not_keys_is_neither_taken_nor_overwritten() {
     let site = Site::new();
     let mut node = site.node().await;
@@ -275,7 +291,7 @@ async fn what_is_not_keys_is_neither_taken_nor_overwritten() {
     assert!(!KeyFile::path(&path).exists(), "nothing was begun");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_disk_that_cannot_be_written_keeps_no_node_from_hearing_of_new_keys() {
     let site = Site::new();
     let (mut node, other) = (site.node().await, site.node().await);
