@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::RangeInclusive,
+    time::Duration,
 };
 
 use crate::{Ordinal, Pass, Timestamp};
@@ -11,17 +12,30 @@ use crate::{Ordinal, Pass, Timestamp};
 pub(crate) trait Ends: Copy {
     /// When it does.
     fn at(self) -> Timestamp;
+    /// The same, ending later by so much.
+    fn put_off(self, by: Duration) -> Self;
 }
 
 impl Ends for Timestamp {
     fn at(self) -> Timestamp {
         self
     }
+
+    fn put_off(self, by: Duration) -> Self {
+        self + by
+    }
 }
 
 impl Ends for Pass {
     fn at(self) -> Timestamp {
         self.expires_at
+    }
+
+    fn put_off(self, by: Duration) -> Self {
+        Self {
+            expires_at: self.expires_at + by,
+            ..self
+        }
     }
 }
 
@@ -124,6 +138,17 @@ impl<T: Ends> Deadlines<T> {
         }
         self.len -= 1;
         Some(what)
+    }
+
+    /// Lets everything end later by so much; says which ordinals that are.
+    pub(crate) fn put_off(&mut self, by: Duration) -> Vec<Ordinal> {
+        let runs = std::mem::take(self).runs;
+        let mut all = Vec::new();
+        for (last, Run { first, what }) in runs {
+            all.extend((first.0..=last.0).map(Ordinal));
+            self.add(first..=last, what.put_off(by));
+        }
+        all
     }
 
     fn insert(&mut self, first: Ordinal, last: Ordinal, what: T) {

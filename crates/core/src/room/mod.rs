@@ -187,10 +187,23 @@ impl Room {
     fn skip_outage(&mut self, command: &Command, clock: Timestamp) {
         match command {
             Command::Merge(memory) if self.must_raise(&memory.header) => {
+                let before = self.header.clock.last();
                 self.header.clock.go_on_from(memory.as_of, clock);
+                if memory.header.generation > self.header.generation {
+                    self.put_off_deadlines(before.until(self.header.clock.last()));
+                }
             }
             Command::Merge(memory) => self.header.clock.catch_up(clock, memory.as_of),
             _ => {}
+        }
+    }
+
+    /// Another server has run the room for so long, and this one knows nothing of it: what it knows of passes and missed
+    /// turns must not run out by that.
+    fn put_off_deadlines(&mut self, by: Duration) {
+        let passes = self.passes.put_off(by);
+        for ordinal in passes.into_iter().chain(self.aside.put_off(by)) {
+            self.changes.place(ordinal);
         }
     }
 

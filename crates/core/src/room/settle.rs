@@ -14,9 +14,9 @@ impl Room {
         // Passes that ran out but are not swept yet would count against the cap.
         let mut more = !swept;
         if now >= self.header.admission_held_until {
-            self.end_lost_range(now);
             more = more || self.admit(now);
             self.step_over_an_empty_line();
+            self.end_lost_range(now);
         }
         self.close_when_drained();
         self.advance_base();

@@ -229,6 +229,25 @@ mod fence {
         assert_eq!(settle(&mut stage, &adopted), Reply::Done);
     }
 
+    /// Another server ran the room meanwhile, and may have let the same visitors in again.
+    #[test]
+    fn on_a_server_that_fell_behind_passes_last_as_long_as_they_had_left() {
+        let mut former = Stage::new(bank(1));
+        former.join([1, 2]);
+        let mut stage = former.clone();
+        stage.heals_from(&former);
+        stage.wait(secs(40));
+        let memory = stage.memory();
+        former.room.rehost(server(2));
+        former.wait(secs(40));
+        former.tell(Command::Merge(memory));
+        assert!(matches!(former.at(1), Standing::Live(Live::Inside(_))));
+        former.settle_after(secs(29));
+        assert!(matches!(former.at(1), Standing::Live(Live::Inside(_))));
+        former.settle_after(secs(1));
+        assert_eq!((former.at(1), former.inside()), (DONE, vec![2]));
+    }
+
     #[test]
     fn every_version_of_a_generation_is_higher_than_those_of_the_one_before() {
         let mut stage = three_lost();

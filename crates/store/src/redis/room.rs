@@ -27,7 +27,7 @@ use crate::loops::Queues;
 const MARKS_MAX: usize = 1_000_000;
 /// A room that is restored gives no ordinal that another node may have given since this one has seen the room last: it
 /// leaves out at least this many, or twice as many as were given in the second before.
-const RESERVE_MIN: u64 = 100;
+const RESERVE_MIN: u64 = 20;
 
 /// A room as this node deals with it.
 #[derive(Debug)]

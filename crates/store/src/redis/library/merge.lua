@@ -128,12 +128,23 @@ local function must_raise(M)
     or number(ARGV[6]) > R.term
 end
 
+-- Another server has run the room for so long, and this one knows nothing of it: what it knows of passes and missed turns
+-- must not run out by that.
+local function put_off_deadlines(by)
+  for _, key in ipairs({ ACTIVE, ASIDE }) do
+    local all = call('ZRANGE', key, '0', '-1', 'WITHSCORES')
+    for i = 1, #all, 2 do call('ZADD', key, text(tonumber(all[i + 1]) + by), all[i]) end
+  end
+  look_up_runs_out()
+end
+
 -- Room time goes on from the last that anybody has seen, so that an outage uses up no pass.
 local function skip_outage(M, raises)
-  if raises or M.as_of > room_time() then
-    R.clock_last = max(R.clock_last, M.as_of)
-    R.clock_offset = R.clock_last - clock
-  end
+  if not raises and M.as_of <= room_time() then return end
+  local before = R.clock_last
+  R.clock_last = max(R.clock_last, M.as_of)
+  R.clock_offset = R.clock_last - clock
+  if raises and M.generation > R.generation then put_off_deadlines(R.clock_last - before) end
 end
 
 register('merge', function()

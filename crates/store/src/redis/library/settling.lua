@@ -301,9 +301,9 @@ do
     -- Passes that ran out but are not swept yet would count against the cap.
     local more = not swept
     if now >= R.admission_held_until then
-      end_lost_range()
       more = more or admit()
       step_over_an_empty_line()
+      end_lost_range()
     end
     settled = true
     if R.state == 'draining' and call('ZCARD', PLACES) == 0 then set_state('closed') end

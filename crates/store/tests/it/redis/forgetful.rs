@@ -8,7 +8,7 @@ use super::{RoomId, ask, join, node, room_for_one, until};
 use crate::given::holder;
 
 /// What a room leaves out that was restored: another node may have given so many since it was seen last.
-const RESERVE: u64 = 100;
+const RESERVE: u64 = 20;
 
 /// Ten in line behind one inside; one of them has left, and one was inside before.
 async fn line_of_ten(store: &RedisStore) -> RoomId {

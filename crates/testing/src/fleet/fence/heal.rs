@@ -14,7 +14,7 @@ use crate::fleet::{network::Network, schedule::Millis};
 /// A room that still is not whole after this many tries is left to the next caller.
 const TRIES_MAX: u32 = 6;
 /// Ordinals that a room leaves out when it is restored.
-const RESERVE: u64 = 100;
+const RESERVE: u64 = 20;
 /// A node that remembers a room restores it within this.
 const RESTORED_WITHIN: Millis = 1_000;
 
