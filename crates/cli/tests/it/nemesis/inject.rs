@@ -24,6 +24,8 @@ use crate::nodes::cluster::Cluster;
 const FOUND_AGAIN: Duration = Duration::from_secs(2);
 /// A failover that has not happened by then does not happen.
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(8);
+/// The others know by then that a server which was started again is the master.
+const KNOWN_WITHIN: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Whatever faults are brought about on.
@@ -193,12 +195,13 @@ impl Nemesis<'_> {
         thread::sleep(lasts);
         let mut store = write(self.store);
         let since = self.records.now();
-        // Where another one has taken over, it is that one's replica now.
         let is_master = store.master().is_none_or(|it| it == master);
         store.servers().forget(master);
         store.servers_mut().start_again(master);
         drop(store);
-        if is_master {
+        // Where another one has taken over, it is that one's replica now; but one that was cut off may only have said so.
+        let is_known_by = self.records.now() + KNOWN_WITHIN;
+        if is_master || self.await_master(is_known_by, |now| now == master) {
             self.records.forgot(Kind::Emptied, since);
         }
     }

@@ -69,16 +69,12 @@ pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
     let stories = evidence.stories.iter();
     stories
         .flat_map(|story| {
-            let shown = story.waiting().filter_map(|(since, record)| {
+            let wrong = story.waiting().filter_map(|(since, record)| {
                 let ahead = position(record)?.checked_sub(1)?;
-                Some((since, record, ahead))
-            });
-            let shown: Vec<_> = shown.collect();
-            let wrong = shown.iter().filter_map(|&(since, record, ahead)| {
                 let (least, most) = line.bounds(story.ordinal, since, record.t1);
                 // Nobody is shown more than the last time.
-                let mut earlier = shown.iter().filter(|(_, it, _)| it.t1 <= record.t0);
-                let repeated = earlier.any(|(.., before)| *before == ahead);
+                let mut earlier = story.records.iter().filter(|it| it.t1 <= record.t0);
+                let repeated = earlier.any(|it| position(it) == position(record));
                 let at_door = ahead == 0 && has_door(evidence);
                 let fits = (at_door || repeated || ahead >= least) && ahead <= most;
                 let what = format!(
