@@ -83,7 +83,8 @@ pub(super) fn one_each(evidence: &Evidence<'_>) -> Vec<Violation> {
             Rule::W2.broken(what, [pair[0].join, pair[1].join])
         }));
     }
-    broken.extend(evidence.history.records.iter().filter_map(mistaken));
+    let records = evidence.history.records.iter();
+    broken.extend(records.filter_map(|record| mistaken(evidence, record)));
     broken
 }
 
@@ -97,12 +98,16 @@ fn live_until(evidence: &Evidence<'_>, story: &Story<'_>, at: At) -> At {
     waiting.chain(inside).max().unwrap_or(story.asked)
 }
 
-/// An answer that names another place than the token.
-fn mistaken(record: &Record) -> Option<Violation> {
+/// An answer that names another place than the token. Where that may be missing, an operator may find one that the user was
+/// never told of.
+fn mistaken(evidence: &Evidence<'_>, record: &Record) -> Option<Violation> {
     let told = record.told.as_ref()?.ordinal?;
     let holds = record.holds.filter(|holds| *holds != told)?;
+    let mut stories = evidence.stories.iter();
+    let story = stories.find(|story| story.user == record.user && story.ordinal == holds);
+    let missing = story.is_some_and(|story| evidence.may_be_missing(story, record.t1));
     let what = format!("{} shows {holds} and is answered {told}", record.user);
-    Some(Rule::W2.broken(what, [record]))
+    (record.op != Op::Find || !missing).then(|| Rule::W2.broken(what, [record]))
 }
 
 /// W3: no two users have the same ordinal, also not in another epoch: the room was never deleted. But one that was

@@ -198,11 +198,13 @@ impl Leave {
         let done = story.ends().map(|record| record.t1).min();
         // What every node that knew it could not tell a store may be undone.
         let lost = evidence.lost_with(Known::InMemory, &knowing(story.ends()), At::MAX);
+        // The ordinal may be of somebody else by then.
+        let given_again = evidence.lost_with(Known::OnDisk, &story.known_to(), At::MAX);
         let tried = story.leave().map(|leave| leave.t0);
         Some(Self {
             ordinal: story.ordinal,
             tried: tried.or(done)?,
-            done: done.filter(|_| !lost).unwrap_or(At::MAX),
+            done: done.filter(|_| !lost && !given_again).unwrap_or(At::MAX),
         })
     }
 }

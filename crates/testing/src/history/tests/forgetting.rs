@@ -67,6 +67,16 @@ fn not_found() -> Vec<Case> {
         },
         Case {
             rule: Rule::W2,
+            how: "an operator finds another place than the one that a living node acknowledged",
+            wrong: forgot(ann(), 1_000).found("ann", 5_000..5_010, waiting(2, 2)),
+            right: forgot(ann(), 1_000).killed(0, 900..3_000).found(
+                "ann",
+                5_000..5_010,
+                waiting(2, 2),
+            ),
+        },
+        Case {
+            rule: Rule::W2,
             how: "a user whom a living node knows is given another place",
             wrong: forgot(ann(), 1_000).joined("ann", 5_000..5_010, waiting(2, 2)),
             right: forgot(ann(), 1_000).killed(0, 900..3_000).joined(
@@ -251,6 +261,12 @@ fn positions() -> Vec<Case> {
         let bob = ann().joined("bob", 12..15, waiting(2, 2));
         forgot(bob.left("ann", 20..30), 100)
     };
+    // Ann's ordinal may be of somebody else when she leaves.
+    let two = || ann().joined("bob", 12..15, waiting(2, 2));
+    let ann_leaves = |tale: Tale| {
+        let left = tale.via(1).left("ann", 5_000..5_010);
+        left.polled("bob", 5_100..5_110, waiting(2, 2))
+    };
     let counts_both = |tale: Tale| tale.via(1).joined("cid", 2_000..2_010, waiting(3, 3));
     vec![
         Case {
@@ -264,6 +280,12 @@ fn positions() -> Vec<Case> {
             how: "somebody is counted who has left at a living node",
             wrong: counts_both(left()),
             right: counts_both(stopped(left(), 50..3_000)),
+        },
+        Case {
+            rule: Rule::W7,
+            how: "somebody is counted whose place nobody else can have",
+            wrong: ann_leaves(forgot(two(), 500)),
+            right: ann_leaves(forgot(two(), 500).killed(0, 400..3_000)),
         },
     ]
 }
