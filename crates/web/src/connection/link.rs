@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 
 use crate::{
     event_loops::note_request,
-    service::{Answering, Service},
+    service::{Answering, Discarding, Service, Unread},
 };
 
 /// Shared by the socket, the service and the timer of one connection.
@@ -39,6 +39,7 @@ pub(super) struct Link {
     blocked: AtomicBool,
     requests: AtomicU64,
     writes: AtomicU64,
+    unread: Arc<Unread>,
 }
 
 /// What a connection is waiting for. Equal as long as the same wait goes on.
@@ -65,6 +66,7 @@ impl Link {
             blocked: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             writes: AtomicU64::new(0),
+            unread: Arc::default(),
         }
     }
 
@@ -124,9 +126,10 @@ impl hyper::service::Service<Request<Incoming>> for Handler {
     fn call(&self, request: Request<Incoming>) -> Handling {
         self.0.begins();
         note_request();
-        let answering = self.0.service.begin(request, self.0.peer);
+        let answering = self.0.service.begin(request, self.0.peer, &self.0.unread);
         Handling {
             answering,
+            discarding: None,
             link: Some(Arc::clone(&self.0)),
         }
     }
@@ -137,6 +140,8 @@ pin_project_lite::pin_project! {
     pub(super) struct Handling {
         #[pin]
         answering: Answering,
+        // An answer that is ready before its request was read.
+        discarding: Option<Box<Discarding>>,
         // Goes with the answer.
         link: Option<Arc<Link>>,
     }
@@ -147,11 +152,22 @@ impl Future for Handling {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let response = ready!(this.answering.as_mut().poll(cx));
+        let response = if let Some(discarding) = this.discarding {
+            ready!(discarding.poll(cx))
+        } else {
+            let response = ready!(this.answering.as_mut().poll(cx));
+            let link = this.link.as_ref().expect("hyper polls no answer again");
+            let (id, started) = (&this.answering.id, this.answering.started);
+            let response = link.service.finish(response, id, started);
+            match link.unread.take() {
+                None => response,
+                Some(rest) => {
+                    let discarding = Box::new(rest.discard_before(response));
+                    ready!(this.discarding.insert(discarding).poll(cx))
+                }
+            }
+        };
         let link = this.link.take().expect("hyper polls no answer again");
-        let response = link
-            .service
-            .finish(response, &this.answering.id, this.answering.started);
         Poll::Ready(Ok(response.map(|body| Answer { body, link })))
     }
 }

@@ -4,16 +4,18 @@ use std::{
     error::Error,
     fmt,
     pin::Pin,
-    task::{Context, Poll},
+    sync::Arc,
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use axum::body::{Body, Bytes};
-use http::StatusCode;
+use http::{HeaderMap, StatusCode, header::EXPECT};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep};
 
+use super::unread::{Rest, Unread};
 use crate::{Limits, Problem};
 
 /// Why a body was not read to its end.
@@ -64,25 +66,52 @@ impl Error for BodyError {
 }
 
 pub(crate) struct RequestBody {
-    incoming: Incoming,
+    /// None once the rest was handed back.
+    incoming: Option<Incoming>,
+    rest: OfRest,
     bytes_max: usize,
     bytes_left: usize,
     limit: Duration,
     /// Started by the first wait; a body that came with its head never needs one.
     timer: Option<Pin<Box<Sleep>>>,
+    unread: Arc<Unread>,
+    number: u64,
+}
+
+/// What can be done about the part of a body that has not been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OfRest {
+    Read,
+    /// The client sends it only when told to go on, or it has broken a limit.
+    Leave,
+    /// There is none.
+    Nothing,
 }
 
 impl RequestBody {
-    pub(crate) fn wrap(incoming: Incoming, limits: &Limits) -> Body {
+    pub(crate) fn wrap(
+        incoming: Incoming,
+        headers: &HeaderMap,
+        limits: &Limits,
+        unread: &Arc<Unread>,
+    ) -> Body {
         if incoming.is_end_stream() {
             return Body::empty();
         }
+        let rest = if headers.contains_key(EXPECT) {
+            OfRest::Leave
+        } else {
+            OfRest::Read
+        };
         Body::new(Self {
-            incoming,
+            incoming: Some(incoming),
+            rest,
             bytes_max: limits.body_bytes_max,
             bytes_left: limits.body_bytes_max,
             limit: limits.body,
             timer: None,
+            unread: Arc::clone(unread),
+            number: unread.begin(),
         })
     }
 
@@ -98,6 +127,28 @@ impl RequestBody {
             }),
         }
     }
+
+    fn wait(&mut self, cx: &mut Context<'_>) -> Poll<BodyError> {
+        let limit = self.limit;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
+        timer.as_mut().poll(cx).map(|()| BodyError::TooSlow)
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        let Some(incoming) = self.incoming.take() else {
+            return;
+        };
+        match self.rest {
+            OfRest::Nothing => self.unread.complete(self.number),
+            _ if incoming.is_end_stream() => self.unread.complete(self.number),
+            OfRest::Read => self.unread.hand_back(self.number, Rest::arriving(incoming)),
+            OfRest::Leave => self
+                .unread
+                .hand_back(self.number, Rest::abandoned(incoming)),
+        }
+    }
 }
 
 impl http_body::Body for RequestBody {
@@ -108,26 +159,36 @@ impl http_body::Body for RequestBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match Pin::new(&mut self.incoming).poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(self.count(frame))),
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(BodyError::Broken(error)))),
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => {
-                let limit = self.limit;
-                let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
-                timer
-                    .as_mut()
-                    .poll(cx)
-                    .map(|()| Some(Err(BodyError::TooSlow)))
+        let Some(incoming) = &mut self.incoming else {
+            return Poll::Ready(None);
+        };
+        let polled = Pin::new(incoming).poll_frame(cx);
+        // Polling the body sends `100 Continue` to a client that waits for it.
+        self.rest = OfRest::Read;
+        let frame = match polled {
+            Poll::Ready(Some(Ok(frame))) => self.count(frame),
+            Poll::Ready(Some(Err(error))) => Err(BodyError::Broken(error)),
+            Poll::Ready(None) => {
+                self.rest = OfRest::Nothing;
+                return Poll::Ready(None);
             }
+            Poll::Pending => Err(ready!(self.wait(cx))),
+        };
+        if frame.is_err() {
+            self.rest = OfRest::Leave;
         }
+        Poll::Ready(Some(frame))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
+        self.incoming
+            .as_ref()
+            .is_none_or(http_body::Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        self.incoming
+            .as_ref()
+            .map_or_else(SizeHint::default, http_body::Body::size_hint)
     }
 }

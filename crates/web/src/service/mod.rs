@@ -5,8 +5,9 @@ mod body;
 mod check;
 mod cross_site;
 mod finish;
+mod unread;
 
-use std::{fmt, net::SocketAddr, pin::Pin, time::Duration};
+use std::{fmt, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -22,6 +23,7 @@ pub(crate) use self::{
     answering::Answering,
     body::{BodyError, RequestBody},
     finish::{common_headers, finish},
+    unread::{Discarding, Unread},
 };
 pub use self::{cross_site::is_from_another_site, finish::Verbatim};
 use crate::{Limits, Problem, RequestId, request_id::X_REQUEST_ID};
@@ -78,15 +80,24 @@ impl Service {
     }
 
     /// Begins to answer one request; [`Service::finish`] has to be told of what comes out.
-    pub(crate) fn begin(&self, request: Request<Incoming>, peer: SocketAddr) -> Answering {
+    ///
+    /// What the handler does not read of the body is in `unread` once the answer is ready.
+    pub(crate) fn begin(
+        &self,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+        unread: &Arc<Unread>,
+    ) -> Answering {
         let started = self.observer.as_ref().map(|_| Instant::now());
         let id = RequestId::choose(request.headers().get(X_REQUEST_ID));
+        let (parts, body) = request.into_parts();
+        let body = RequestBody::wrap(body, &parts.headers, &self.limits, unread);
+        let mut request = Request::from_parts(parts, body);
         let checked = check::head(&request, &self.limits)
             .and_then(|()| cross_site::check(&request, &self.origins));
         if let Err(problem) = checked {
             return Answering::at_once(problem.into_response(), id, started);
         }
-        let mut request = request.map(|body| RequestBody::wrap(body, &self.limits));
         if let Some(shortcut) = self.shortcut(&request) {
             let answer = || shortcut.answer(request, peer);
             return match answering::guard(&id, answer, Shortly::Now) {

@@ -332,6 +332,7 @@ fn router(gate: &Arc<Gate>) -> Router {
         )
         .route("/order", post(|order: Json<Order>| async move { order }))
         .route("/unread", post(|| async { "not read" }))
+        .route("/refuse/{status}", post(refuse))
         .route(
             "/page",
             get(|Query(page): Query<Page>| async move { Json(page) }),
@@ -356,6 +357,11 @@ fn router(gate: &Arc<Gate>) -> Router {
                 "let go"
             }),
         )
+}
+
+/// Refuses a request without reading its body.
+async fn refuse(Path(status): Path<u16>) -> StatusCode {
+    StatusCode::from_u16(status).unwrap()
 }
 
 async fn expired() -> Problem {

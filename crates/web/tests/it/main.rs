@@ -12,4 +12,5 @@ mod extractors;
 mod harness;
 mod heads;
 mod lifetime;
+mod refusals;
 mod shutdown;
