@@ -7,6 +7,7 @@
 
 use http::StatusCode;
 
+use super::chunks::Position;
 use crate::{Limits, Problem};
 
 /// Enough for the name and the value of a framing header; such a line is refused when longer.
@@ -24,6 +25,8 @@ impl Refusal {
         status: StatusCode::REQUEST_TIMEOUT,
         detail: "The head of the request did not arrive in time.",
     };
+
+    pub(crate) const BAD_CHUNK: Self = Self::bad("The chunked body is malformed.");
 
     /// For what hyper itself refuses.
     pub(crate) fn by_status(status: StatusCode) -> Self {
@@ -66,12 +69,7 @@ enum State {
     Head,
     /// Bytes left of a body of declared length.
     Body(u64),
-    ChunkSize,
-    /// Bytes left of a chunk, with its line end.
-    Chunk(u64),
-    Trailers,
-    /// hyper refuses what came, so there is nothing to follow.
-    Lost,
+    Chunked(Position),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,10 +124,8 @@ impl Framing {
         while !input.is_empty() {
             input = match self.state {
                 State::Head => self.head_line(input)?,
-                State::Body(left) => self.skip(input, left, State::Head, State::Body),
-                State::Chunk(left) => self.skip(input, left, State::ChunkSize, State::Chunk),
-                State::ChunkSize | State::Trailers => self.chunk_line(input),
-                State::Lost => &[],
+                State::Body(left) => self.skip(input, left),
+                State::Chunked(position) => self.chunks(input, position)?,
             };
         }
         Ok(())
@@ -149,7 +145,7 @@ impl Framing {
             if ends {
                 let head = std::mem::take(&mut self.head);
                 self.state = match head.length {
-                    _ if head.chunked => State::ChunkSize,
+                    _ if head.chunked => State::Chunked(Position::START),
                     Some(length) if length > 0 => State::Body(length),
                     _ => State::Head,
                 };
@@ -158,30 +154,21 @@ impl Framing {
         Ok(rest)
     }
 
-    fn chunk_line<'a>(&mut self, input: &'a [u8]) -> &'a [u8] {
-        let (piece, rest) = split_line(input);
-        if let Some(line) = self.line.complete(piece) {
-            self.state = match (self.state, chunk_size(line.text)) {
-                (State::Trailers, _) if line.text.is_empty() => State::Head,
-                (State::Trailers, _) | (_, Some(0)) => State::Trailers,
-                (_, Some(size)) => State::Chunk(size.saturating_add(2)),
-                (_, None) => State::Lost,
-            };
-            self.line.bytes = 0;
-        }
-        rest
+    fn chunks<'a>(&mut self, input: &'a [u8], mut position: Position) -> Result<&'a [u8], Refusal> {
+        let rest = position.advance(input)?;
+        self.state = match position {
+            Position::End => State::Head,
+            position => State::Chunked(position),
+        };
+        Ok(rest)
     }
 
-    fn skip<'a>(
-        &mut self,
-        input: &'a [u8],
-        left: u64,
-        then: State,
-        more: fn(u64) -> State,
-    ) -> &'a [u8] {
+    fn skip<'a>(&mut self, input: &'a [u8], left: u64) -> &'a [u8] {
         let here = usize::try_from(left).map_or(input.len(), |left| left.min(input.len()));
-        let left = left - here as u64;
-        self.state = if left == 0 { then } else { more(left) };
+        self.state = match left - here as u64 {
+            0 => State::Head,
+            left => State::Body(left),
+        };
         &input[here..]
     }
 }
@@ -289,10 +276,6 @@ fn decimal(text: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-fn chunk_size(line: &[u8]) -> Option<u64> {
-    let end = line
-        .iter()
-        .position(|b| !b.is_ascii_hexdigit())
-        .unwrap_or(line.len());
-    u64::from_str_radix(str::from_utf8(&line[..end]).ok()?, 16).ok()
-}
+#[cfg(test)]
+#[path = "framing_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 //! watches what the connection is waiting for. An idle connection gives its buffers back: hyper is
 //! set up anew when the next byte arrives.
 
+mod chunks;
 mod framing;
 mod io;
 mod link;

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ropeline_web::Limits;
+use tokio::task::yield_now;
 
 use crate::harness::{Served, get_request};
 
@@ -118,6 +119,25 @@ async fn codings_other_than_chunked_are_refused() {
         ))
         .await;
     }
+}
+
+/// The size is 53 to hyper; a checker that reads only the start of the line takes it for 0, and
+/// the data for the next head.
+#[tokio::test]
+async fn a_padded_chunk_size_in_two_pieces_is_refused() {
+    let served = Served::new(Limits::default()).await;
+    let mut client = served.client().await;
+    client
+        .send("POST /order HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .await;
+    for piece in ["0".repeat(70), format!("{}35\r\n", "0".repeat(10))] {
+        yield_now().await;
+        client.send(piece).await;
+    }
+    let answer = client.answer().await;
+    assert_eq!(answer.problem(400), "The chunked body is malformed.");
+    assert_eq!(answer.header("connection"), Some("close"));
+    client.ends().await;
 }
 
 #[tokio::test]
