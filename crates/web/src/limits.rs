@@ -15,7 +15,8 @@ pub struct Limits {
     pub idle: Duration,
     /// From the first wait for a body to its end.
     pub body: Duration,
-    /// Without the peer taking a single byte of an answer that is ready for it.
+    /// Without the peer taking a single byte of an answer that is ready for it. Also the time over
+    /// which it has to take 1 KiB per second while answers are ready for it.
     pub write_stall: Duration,
     /// From the request to stop until connections that are still busy are cut.
     pub drain: Duration,

@@ -115,6 +115,11 @@ impl Framing {
         self.state == State::Head && self.head.bytes > 0
     }
 
+    /// Whether a body has begun that is not complete.
+    pub(crate) fn in_body(&self) -> bool {
+        self.state != State::Head
+    }
+
     /// Whether the peer has begun a message that it has not ended.
     pub(crate) fn in_message(&self) -> bool {
         self.state != State::Head || self.head.bytes > 0

@@ -38,6 +38,14 @@ impl Io {
         }
     }
 
+    /// Whether the input ended after a whole request whose answer is still due.
+    ///
+    /// hyper would take the peer for gone and drop the request, but it may only have closed its
+    /// writing side. It sees the end once the answer is written.
+    fn ends_after_answer(&self) -> bool {
+        self.link.answer_is_due() && !self.framing.in_body()
+    }
+
     /// Whether `bytes` is an answer that hyper made by itself, to a head that it cannot parse.
     /// Its status is kept and a problem sent in its place.
     fn swallow(&mut self, bytes: &[u8]) -> bool {
@@ -59,6 +67,10 @@ impl AsyncRead for Io {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        if buf.filled().len() == before && self.ends_after_answer() {
+            self.link.set_half_closed();
+            return Poll::Pending;
+        }
         if let Err(refusal) = self.framing.advance(&buf.filled()[before..]) {
             buf.set_filled(before);
             self.refusal = Some(refusal);
@@ -79,7 +91,7 @@ impl AsyncWrite for Io {
             return Poll::Ready(Ok(buf.len()));
         }
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.link.wrote(written.is_ready());
+        self.link.wrote(&written);
         written
     }
 
@@ -92,7 +104,7 @@ impl AsyncWrite for Io {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.link.wrote(written.is_ready());
+        self.link.wrote(&written);
         written
     }
 
@@ -102,7 +114,10 @@ impl AsyncWrite for Io {
 
     /// hyper flushes only once all that it holds is written.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.link.flushed();
+        if self.link.flushed() {
+            // Nothing else makes hyper read the end that was kept from it.
+            cx.waker().wake_by_ref();
+        }
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 

@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    io,
     net::SocketAddr,
     pin::Pin,
     sync::{
@@ -37,8 +38,11 @@ pub(super) struct Link {
     in_head: AtomicBool,
     /// The peer's window is full.
     blocked: AtomicBool,
+    /// The peer sends nothing more, and an answer was due when it said so.
+    half_closed: AtomicBool,
     requests: AtomicU64,
-    writes: AtomicU64,
+    /// Bytes of answers that the socket has taken.
+    written: AtomicU64,
     unread: Arc<Unread>,
 }
 
@@ -51,8 +55,10 @@ pub(super) enum Phase {
     Head { requests: u64 },
     /// For a handler, or for a body, which keeps its own time.
     Service,
+    /// For a handler, while the peer sends nothing more and may be gone.
+    HalfClosed,
     /// For the peer to take an answer.
-    Blocked { writes: u64 },
+    Blocked { written: u64 },
 }
 
 impl Link {
@@ -64,8 +70,9 @@ impl Link {
             answer_due: AtomicBool::new(false),
             in_head: AtomicBool::new(false),
             blocked: AtomicBool::new(false),
+            half_closed: AtomicBool::new(false),
             requests: AtomicU64::new(0),
-            writes: AtomicU64::new(0),
+            written: AtomicU64::new(0),
             unread: Arc::default(),
         }
     }
@@ -74,10 +81,14 @@ impl Link {
         let requests = self.requests.load(Relaxed);
         if self.blocked.load(Relaxed) {
             Phase::Blocked {
-                writes: self.writes.load(Relaxed),
+                written: self.written.load(Relaxed),
             }
         } else if self.answer_is_due() {
-            Phase::Service
+            if self.half_closed.load(Relaxed) {
+                Phase::HalfClosed
+            } else {
+                Phase::Service
+            }
         } else if self.in_head.load(Relaxed) {
             Phase::Head { requests }
         } else {
@@ -93,17 +104,24 @@ impl Link {
         self.in_head.store(in_head, Relaxed);
     }
 
-    pub(super) fn wrote(&self, ready: bool) {
-        self.blocked.store(!ready, Relaxed);
-        if ready {
-            self.writes.store(self.writes.load(Relaxed) + 1, Relaxed);
+    pub(super) fn wrote(&self, written: &Poll<io::Result<usize>>) {
+        self.blocked.store(written.is_pending(), Relaxed);
+        if let Poll::Ready(Ok(bytes)) = written {
+            let written = self.written.load(Relaxed) + *bytes as u64;
+            self.written.store(written, Relaxed);
         }
     }
 
-    pub(super) fn flushed(&self) {
+    /// Whether the last answer is written, and the end of the input can be dealt with now.
+    pub(super) fn flushed(&self) -> bool {
         if !self.in_service.load(Relaxed) {
             self.answer_due.store(false, Relaxed);
         }
+        self.half_closed.load(Relaxed) && !self.answer_is_due()
+    }
+
+    pub(super) fn set_half_closed(&self) {
+        self.half_closed.store(true, Relaxed);
     }
 
     fn begins(&self) {

@@ -9,6 +9,7 @@ mod chunks;
 mod framing;
 mod io;
 mod link;
+mod pace;
 
 use std::{
     future::poll_fn,
@@ -34,11 +35,16 @@ use self::{
     framing::Refusal,
     io::Io,
     link::{Handler, Link, Phase},
+    pace::Pace,
 };
 use crate::{Limits, service::Service, tasks::StopWord};
 
 /// How long an idle connection keeps its buffers, for requests that follow each other closely.
 const PARK_AFTER: Duration = Duration::from_secs(1);
+
+/// How long a request goes on after the peer has closed its writing side. Most such peers are gone,
+/// and the server should not work long on what they requested.
+const HALF_CLOSED_MAX: Duration = Duration::from_secs(10);
 
 /// How long, and how many bytes, a refused peer may go on sending. A socket closed with unread
 /// input resets the connection, and the peer may lose the answer that says why.
@@ -86,6 +92,7 @@ pub(crate) async fn run(
             phase: Phase::Service,
             since: quiet_until,
             due: None,
+            pace: None,
             drain_until: None,
             timer: timer.as_mut(),
             stop: &stop,
@@ -133,6 +140,8 @@ struct Watch<'a> {
     phase: Phase,
     since: Instant,
     due: Option<Instant>,
+    /// Begun when answers first waited for the peer; ended when none does.
+    pace: Option<Pace>,
     drain_until: Option<Instant>,
     timer: Pin<&'a mut Sleep>,
     stop: &'a StopWord,
@@ -179,8 +188,10 @@ impl Watch<'_> {
             if self.timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            if due <= self.timer.deadline() {
-                return Poll::Ready(self.expired(due));
+            if due <= self.timer.deadline()
+                && let Some(halt) = self.expired(due)
+            {
+                return Poll::Ready(halt);
             }
         }
         Poll::Pending
@@ -195,25 +206,45 @@ impl Watch<'_> {
         let limit = match phase {
             Phase::Idle { .. } => self.limits.idle.min(PARK_AFTER),
             Phase::Head { .. } => self.limits.header,
-            Phase::Blocked { .. } => self.limits.write_stall,
+            Phase::HalfClosed => HALF_CLOSED_MAX,
+            Phase::Blocked { written } => return self.observe_blocked(written),
             Phase::Service => {
                 self.due = None;
+                self.pace = None;
                 return;
             }
         };
         self.since = Instant::now();
         self.due = Some(self.since + limit);
+        self.pace = None;
     }
 
-    fn expired(&self, due: Instant) -> Halt {
+    fn observe_blocked(&mut self, written: u64) {
+        let now = Instant::now();
+        let pace = self.pace.get_or_insert_with(|| Pace::begin(now, written));
+        self.since = now;
+        self.due = Some(pace.since + self.limits.write_stall);
+    }
+
+    /// Why the connection ends at `due`, if it does.
+    fn expired(&mut self, due: Instant) -> Option<Halt> {
         if self.drain_until == Some(due) {
-            return Halt::Cut;
+            return Some(Halt::Cut);
         }
         match self.phase {
-            Phase::Idle { .. } => Halt::Parked { since: self.since },
-            Phase::Head { .. } => Halt::SlowHead,
-            Phase::Blocked { .. } | Phase::Service => Halt::Stalled,
+            Phase::Idle { .. } => Some(Halt::Parked { since: self.since }),
+            Phase::Head { .. } => Some(Halt::SlowHead),
+            Phase::Blocked { written } => self.slow_reader(due, written),
+            Phase::HalfClosed | Phase::Service => Some(Halt::Stalled),
         }
+    }
+
+    /// Whether the peer has taken nothing lately, or too little until `due`.
+    fn slow_reader(&mut self, due: Instant, written: u64) -> Option<Halt> {
+        let stalled = self.since + self.limits.write_stall;
+        self.pace = self.pace.and_then(|pace| pace.next(due, written));
+        self.due = Some(stalled);
+        (self.pace.is_none() || stalled <= due).then_some(Halt::Stalled)
     }
 }
 

@@ -12,5 +12,6 @@ mod extractors;
 mod harness;
 mod heads;
 mod lifetime;
+mod readers;
 mod refusals;
 mod shutdown;
