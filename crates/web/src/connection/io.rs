@@ -76,7 +76,7 @@ impl AsyncRead for Io {
             self.refusal = Some(refusal);
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
-        self.link.set_in_head(self.framing.in_head());
+        self.link.received(&self.framing);
         Poll::Ready(Ok(()))
     }
 }

@@ -17,6 +17,7 @@ use http::{Request, Response};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 
+use super::framing::Framing;
 use crate::{
     event_loops::note_request,
     service::{Answering, Discarding, Service, Unread},
@@ -100,8 +101,10 @@ impl Link {
         self.answer_due.load(Relaxed)
     }
 
-    pub(super) fn set_in_head(&self, in_head: bool) {
-        self.in_head.store(in_head, Relaxed);
+    /// Remembers where in a message the input stands.
+    pub(super) fn received(&self, framing: &Framing) {
+        self.in_head.store(framing.in_head(), Relaxed);
+        self.unread.set_arriving(framing.in_body());
     }
 
     pub(super) fn wrote(&self, written: &Poll<io::Result<usize>>) {

@@ -15,7 +15,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Sleep, sleep};
 
-use super::unread::{Rest, Unread};
+use super::unread::{Loan, Rest, Unread};
 use crate::{Limits, Problem};
 
 /// Why a body was not read to its end.
@@ -74,8 +74,8 @@ pub(crate) struct RequestBody {
     limit: Duration,
     /// Started by the first wait; a body that came with its head never needs one.
     timer: Option<Pin<Box<Sleep>>>,
-    unread: Arc<Unread>,
-    number: u64,
+    /// None if hyper can discard what is not read.
+    loan: Option<Loan>,
 }
 
 /// What can be done about the part of a body that has not been read.
@@ -98,7 +98,8 @@ impl RequestBody {
         if incoming.is_end_stream() {
             return Body::empty();
         }
-        let rest = if headers.contains_key(EXPECT) {
+        let loan = unread.lend(&incoming);
+        let rest = if loan.is_some() && headers.contains_key(EXPECT) {
             OfRest::Leave
         } else {
             OfRest::Read
@@ -110,8 +111,7 @@ impl RequestBody {
             bytes_left: limits.body_bytes_max,
             limit: limits.body,
             timer: None,
-            unread: Arc::clone(unread),
-            number: unread.begin(),
+            loan,
         })
     }
 
@@ -137,16 +137,14 @@ impl RequestBody {
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        let Some(incoming) = self.incoming.take() else {
+        let (Some(loan), Some(incoming)) = (self.loan.take(), self.incoming.take()) else {
             return;
         };
         match self.rest {
-            OfRest::Nothing => self.unread.complete(self.number),
-            _ if incoming.is_end_stream() => self.unread.complete(self.number),
-            OfRest::Read => self.unread.hand_back(self.number, Rest::arriving(incoming)),
-            OfRest::Leave => self
-                .unread
-                .hand_back(self.number, Rest::abandoned(incoming)),
+            OfRest::Nothing => loan.complete(),
+            _ if incoming.is_end_stream() => loan.complete(),
+            OfRest::Read => loan.hand_back(Rest::arriving(incoming)),
+            OfRest::Leave => loan.hand_back(Rest::abandoned(incoming)),
         }
     }
 }

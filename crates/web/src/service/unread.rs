@@ -8,8 +8,8 @@
 use std::{
     pin::Pin,
     sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     task::{Context, Poll, ready},
     time::Duration,
@@ -31,11 +31,20 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 /// Where one connection keeps the body of its request once the handler has dropped it.
 #[derive(Debug, Default)]
 pub(crate) struct Unread {
+    /// The peer has begun a body that has not all arrived.
+    arriving: AtomicBool,
     /// Number of the last request that had a body.
     last: AtomicU64,
     /// This number until the body was read or the answer is ready, then 0.
     open: AtomicU64,
     rest: Mutex<Option<Rest>>,
+}
+
+/// The right to hand back one body.
+#[derive(Debug)]
+pub(super) struct Loan {
+    unread: Arc<Unread>,
+    number: u64,
 }
 
 /// A body that was not read to its end.
@@ -48,26 +57,21 @@ pub(crate) struct Rest {
 }
 
 impl Unread {
-    /// Begins a request with a body; returns its number.
-    pub(super) fn begin(&self) -> u64 {
+    pub(crate) fn set_arriving(&self, arriving: bool) {
+        self.arriving.store(arriving, Relaxed);
+    }
+
+    /// Begins a request with a body, unless hyper can discard the body by itself: it does so
+    /// without closing the connection if the body is one piece, and is there.
+    pub(super) fn lend(self: &Arc<Self>, body: &Incoming) -> Option<Loan> {
+        if !self.arriving.load(Relaxed) && body.size_hint().exact().is_some() {
+            return None;
+        }
         let number = self.last.load(Relaxed) + 1;
         self.last.store(number, Relaxed);
         self.open.store(number, Relaxed);
-        number
-    }
-
-    /// The body of request `number` was read to its end.
-    pub(super) fn complete(&self, number: u64) {
-        self.open.compare_exchange(number, 0, Relaxed, Relaxed).ok();
-    }
-
-    /// Takes the body of request `number` from its handler, unless its answer was sent already.
-    pub(super) fn hand_back(&self, number: u64, rest: Rest) {
-        if let Ok(mut slot) = self.rest.lock()
-            && self.open.load(Relaxed) == number
-        {
-            *slot = Some(rest);
-        }
+        let unread = Arc::clone(self);
+        Some(Loan { unread, number })
     }
 
     /// What is left of the body now that the answer is ready.
@@ -78,6 +82,23 @@ impl Unread {
         let mut slot = self.rest.lock().ok()?;
         self.open.store(0, Relaxed);
         slot.take()
+    }
+}
+
+impl Loan {
+    /// The body was read to its end.
+    pub(super) fn complete(self) {
+        let open = &self.unread.open;
+        open.compare_exchange(self.number, 0, Relaxed, Relaxed).ok();
+    }
+
+    /// Takes the body from its handler, unless the answer was sent already.
+    pub(super) fn hand_back(self, rest: Rest) {
+        if let Ok(mut slot) = self.unread.rest.lock()
+            && self.unread.open.load(Relaxed) == self.number
+        {
+            *slot = Some(rest);
+        }
     }
 }
 

@@ -53,6 +53,29 @@ async fn a_thousand_refused_requests_share_one_connection() {
 }
 
 #[tokio::test]
+async fn refused_requests_that_came_whole_or_all_at_once_share_one_connection() {
+    let served = Served::new(Limits::default()).await;
+    let mut client = served.client().await;
+    let whole = declared("/refuse/401", 2, "") + "{}";
+    let in_chunks = chunked("/refuse/403") + "1\r\n{\r\n1;x\r\n}\r\n0\r\nX: y\r\n\r\n";
+    for _ in 0..3 {
+        client.send(&whole).await;
+        assert_eq!(client.answer().await.status, 401);
+        client.send(&in_chunks).await;
+        assert_eq!(client.answer().await.status, 403);
+    }
+    let all = [&whole[..], &in_chunks, &whole].concat();
+    send_apart(&mut client, &all, "").await;
+    let (start, end) = all.split_at(all.len() - 1);
+    send_apart(&mut client, start, end).await;
+    for status in [401, 403, 401, 401, 403, 401] {
+        let answer = client.answer().await;
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.header("connection"), None);
+    }
+}
+
+#[tokio::test]
 async fn a_refused_page_of_another_site_keeps_its_connection() {
     let served = Served::new(Limits::default()).await;
     let mut client = served.client().await;
