@@ -125,6 +125,8 @@ impl Side {
         progress::step(&format!("{name}: {USERS} users"));
         let rules = Rules {
             holds_max: u32::MAX,
+            tickets_max: u32::MAX,
+            holds_per_minute: 0,
             ..Rules::default()
         };
         let office = BoxOffice::new(Database::open(url).await?, rules);

@@ -73,6 +73,24 @@ story("a hold that runs out says so, and is paid for while nobody else has the s
   assert.match(await page.textContent(".receipt"), /50,000 points/);
 });
 
+story("a buyer reads why a seat is refused, and when to try again", WIDE, async ({ server, visitor }) => {
+  const page = await come(await visitor(), server, "Kim");
+  await seatsShown(page);
+  await seat(page, 20).click();
+  await holds(page, 1);
+  await page.click(".hold .drop");
+  await holds(page, 0);
+  await seat(page, 20).click();
+  await says(page, "notice", /others have their chance first.* in (1 minute|5\d seconds)\.$/);
+  for (const [n, number] of [21, 22, 23, 24].entries()) {
+    await seat(page, number).click();
+    await holds(page, n + 1);
+  }
+  await seat(page, 25).click();
+  await says(page, "notice", /as many seats for this date as one person may/);
+  await holds(page, 4);
+});
+
 story("a hold counts down right though the clocks of the box office and the visitor are wrong", WIDE, async ({ server, visitor }) => {
   for (const wrong of [600_000, -600_000]) {
     const person = await visitor();

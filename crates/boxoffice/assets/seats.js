@@ -126,7 +126,7 @@ async function take({ seatId, number }) {
   if (taking.has(seatId)) return;
   taking.add(seatId);
   at("about").textContent = fill(texts.seats.taking, { n: number });
-  const { content, span, problem } = await ask("POST", `/concert/${seatId}/reservation`);
+  const { content, span, problem, waitMs } = await ask("POST", `/concert/${seatId}/reservation`);
   taking.delete(seatId);
   if (content) {
     own = [content, ...own];
@@ -139,7 +139,7 @@ async function take({ seatId, number }) {
     change(seatId, "HELD");
     notice(fill(texts.seats.taken_by_other, { n: number }));
   } else if (problem && OUTSIDE.includes(problem.code)) leave();
-  else notice(problem ? word.problem(problem) : fill(texts.holds.no_answer_take, { n: number }));
+  else notice(problem ? word.problem(problem, waitMs) : fill(texts.holds.no_answer_take, { n: number }));
   map.tell();
 }
 

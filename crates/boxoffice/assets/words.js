@@ -17,8 +17,10 @@ export function words(texts, language) {
       if (seconds < 60) return fill(texts.holds.seconds_many, { n: seconds });
       return many(texts.holds, "minutes", Math.round(seconds / 60));
     },
-    // The sentence for a problem that the API has answered.
-    problem: (problem) => texts.problem[problem.code] ?? texts.problem.other,
+    // The sentence for a problem that the API has answered; `waitMs` is how long to wait before trying again.
+    problem(problem, waitMs = 0) {
+      return fill(texts.problem[problem.code] ?? texts.problem.other, { wait: this.length(waitMs) });
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 //! Why something was not done.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use crate::database::is_away;
@@ -59,6 +61,21 @@ pub enum Refusal {
     /// The user has as many live holds as are allowed.
     #[error("no more seats can be held at once")]
     HoldLimit,
+    /// The user has as many seats of the date as are allowed, live holds and bought seats together.
+    #[error("no more seats of this date can be held or bought")]
+    TicketLimit,
+    /// The user's own hold on the seat ended without payment, and others have their chance first.
+    #[error("the seat cannot be held again yet")]
+    HoldCooldown {
+        /// Until the user can hold it again.
+        left: Duration,
+    },
+    /// The user has made as many holds within a minute as are allowed.
+    #[error("too many holds within a minute")]
+    HoldRateLimited {
+        /// Until the user can make another.
+        left: Duration,
+    },
     /// The hold ran out, and somebody else has the seat.
     #[error("the hold has expired and the seat is taken")]
     HoldExpired,

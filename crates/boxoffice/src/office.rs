@@ -4,13 +4,19 @@ use std::time::Duration;
 
 use crate::Database;
 
-/// How long and how many seats may be held.
+/// How many seats a user can have, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// How long a reservation holds its seat. It is never extended.
     pub hold_ttl: Duration,
     /// How many seats a user can hold at once, bought ones not counted.
     pub holds_max: u32,
+    /// How many seats of one date a user can have, live holds and bought seats together.
+    pub tickets_max: u32,
+    /// How long a user cannot hold a seat again after their hold on it ended without payment; zero is no wait.
+    pub hold_cooldown: Duration,
+    /// How many holds a user can make within a minute; zero is no limit.
+    pub holds_per_minute: u32,
 }
 
 impl Default for Rules {
@@ -18,6 +24,9 @@ impl Default for Rules {
         Self {
             hold_ttl: Duration::from_secs(300),
             holds_max: 4,
+            tickets_max: 4,
+            hold_cooldown: Duration::from_secs(60),
+            holds_per_minute: 20,
         }
     }
 }

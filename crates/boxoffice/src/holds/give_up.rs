@@ -1,11 +1,13 @@
 //! Giving a seat back.
 
 use ropeline_core::Timestamp;
+use sqlx::query;
 
 use super::{ReservationState, lock_own, set_state};
 use crate::{
     BoxOffice, Error, Refusal, ReservationId, UserId,
     database::{Session, Work},
+    time::millis,
 };
 
 impl BoxOffice {
@@ -33,14 +35,31 @@ impl Work for GiveUp {
         session.lock_user(self.user).await?;
         let now = session.now().await?;
         let hold = lock_own(session, self.user, self.reservation).await?;
-        let next = match hold.state {
-            ReservationState::Paid => return Err(Refusal::AlreadyPaid.into()),
-            ReservationState::Cancelled | ReservationState::Expired => return Ok(()),
+        match hold.state {
+            ReservationState::Paid => Err(Refusal::AlreadyPaid.into()),
+            ReservationState::Cancelled | ReservationState::Expired => Ok(()),
             // It ended by itself, and may yet be paid for if nobody takes the seat.
-            ReservationState::Held if hold.hold_until <= now => ReservationState::Expired,
-            ReservationState::Held => ReservationState::Cancelled,
-        };
-        set_state(session, self.reservation, next).await?;
+            ReservationState::Held if hold.hold_until <= now => {
+                set_state(session, self.reservation, ReservationState::Expired).await?;
+                Ok(())
+            }
+            ReservationState::Held => self.cancel(session, now).await,
+        }
+    }
+}
+
+impl GiveUp {
+    /// Ends the hold now, so that its user waits from now on before holding the seat again. A hold has a length, also
+    /// one that is given up in the millisecond in which it began.
+    async fn cancel(&self, session: &mut Session<'_>, now: Timestamp) -> Result<(), Error> {
+        query(
+            "UPDATE reservations SET state = 'CANCELLED', \
+             hold_until = CASE WHEN held_at < $2 THEN $2 ELSE held_at + 1 END WHERE id = $1",
+        )
+        .bind(self.reservation.0)
+        .bind(millis(now))
+        .execute(session.connection())
+        .await?;
         Ok(())
     }
 }

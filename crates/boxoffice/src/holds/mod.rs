@@ -5,6 +5,7 @@
 
 mod business;
 mod give_up;
+mod limits;
 mod list;
 mod reserve;
 mod sweep;

@@ -1,9 +1,12 @@
 //! Taking a seat.
 
 use ropeline_core::{Ordinal, Timestamp};
-use sqlx::{query_as, query_scalar};
+use sqlx::query_as;
 
-use super::{Business, PassHeld, Reservation, ReservationState, end_expired};
+use super::{
+    Business, PassHeld, Reservation, ReservationState, end_expired,
+    limits::{Bounds, HELD_AT, LET_GO_AT, Obstacles, TICKETS},
+};
 use crate::{
     BoxOffice, DateId, Error, Points, Refusal, ReservationId, Rules, SeatId, UserId,
     database::{Session, Work},
@@ -73,10 +76,7 @@ impl Work for Reserve {
         let own = live.iter().find(|hold| hold.seat == self.seat);
         let reservation = match own {
             Some(own) => self.own(session, own, now).await?,
-            None if live.len() >= self.rules.holds_max as usize => {
-                return Err(Refusal::HoldLimit.into());
-            }
-            None => self.take(session, now).await?,
+            None => self.take(session, live.len(), now).await?,
         };
         let ends = live.iter().map(|hold| hold.until);
         let until = ends.chain([reservation.hold_until]).max();
@@ -141,44 +141,60 @@ impl Reserve {
         Ok(self.held(hold.id, place, hold.price, hold.until, now))
     }
 
-    /// Takes the seat; from a hold that has run out if need be.
-    async fn take(&self, session: &mut Session<'_>, now: Timestamp) -> Result<Reservation, Error> {
-        if let Some(held) = self.insert(session, now).await? {
-            return Ok(held);
+    /// Takes the seat for a user who holds so many; from a hold that has run out if need be.
+    async fn take(
+        &self,
+        session: &mut Session<'_>,
+        holds: usize,
+        now: Timestamp,
+    ) -> Result<Reservation, Error> {
+        if holds < self.rules.holds_max as usize {
+            if let Some(held) = self.insert(session, now).await? {
+                return Ok(held);
+            }
+            if end_expired(session, self.seat, now).await? > 0
+                && let Some(held) = self.insert(session, now).await?
+            {
+                return Ok(held);
+            }
         }
-        if end_expired(session, self.seat, now).await? == 0 {
-            return Err(self.why_not(session).await?.into());
-        }
-        let held = self.insert(session, now).await?;
-        held.ok_or(Refusal::SeatTaken.into())
+        Err(self.why_not(session, holds, now).await?.into())
     }
 
-    /// The unique index on seats that are held or paid decides who gets it. There is no other check,
-    /// so there is nothing between a check and its act. None if the seat is not to be had.
+    /// The unique index on seats that are held or paid decides who gets it, and the limits of the user, who is
+    /// locked, are judged in the same statement: there is nothing between a check and its act. None if the seat is
+    /// not to be had.
     async fn insert(
         &self,
         session: &mut Session<'_>,
         now: Timestamp,
     ) -> Result<Option<Reservation>, Error> {
         let (pass, until) = (self.pass.as_ref(), now + self.rules.hold_ttl);
-        let row: Option<(i64, i64, i64, i64)> = query_as(
+        let bounds = Bounds::at(&self.rules, now);
+        let sql = format!(
             "INSERT INTO reservations (seat_id, user_id, state, price, held_at, hold_until, \
              pass_room, pass_visitor, pass_ordinal) \
-             SELECT s.id, u.id, 'HELD', s.price, $3, $4, $5, $6, $7 \
+             SELECT s.id, u.id, 'HELD', s.price, $3, $5, $6, $7, $8 \
              FROM seats s JOIN users u ON u.id = $2 WHERE s.id = $1 \
+             AND {TICKETS} < $9 AND {LET_GO_AT} <= $10 AND {HELD_AT} <= $11 \
              ON CONFLICT DO NOTHING \
              RETURNING id, price, (SELECT date_id FROM seats WHERE id = seat_id), \
-             (SELECT number FROM seats WHERE id = seat_id)",
-        )
-        .bind(self.seat.0)
-        .bind(self.user.0)
-        .bind(millis(now))
-        .bind(millis(until))
-        .bind(pass.map(|pass| pass.room.as_str()))
-        .bind(pass.map(|pass| pass.visitor.as_str()))
-        .bind(pass.map(|pass| stored(pass.ordinal)))
-        .fetch_optional(session.connection())
-        .await?;
+             (SELECT number FROM seats WHERE id = seat_id)"
+        );
+        let row: Option<(i64, i64, i64, i64)> = query_as(&sql)
+            .bind(self.seat.0)
+            .bind(self.user.0)
+            .bind(millis(now))
+            .bind(bounds.holds_since)
+            .bind(millis(until))
+            .bind(pass.map(|pass| pass.room.as_str()))
+            .bind(pass.map(|pass| pass.visitor.as_str()))
+            .bind(pass.map(|pass| stored(pass.ordinal)))
+            .bind(bounds.tickets_max)
+            .bind(bounds.let_go_by)
+            .bind(bounds.held_by)
+            .fetch_optional(session.connection())
+            .await?;
         Ok(row.map(|(id, price, date, number)| {
             self.held(
                 ReservationId(id),
@@ -190,14 +206,18 @@ impl Reserve {
         }))
     }
 
-    /// Why nothing was inserted, and no hold had run out.
-    async fn why_not(&self, session: &mut Session<'_>) -> Result<Refusal, Error> {
+    /// Why a user who holds so many seats cannot hold this one.
+    async fn why_not(
+        &self,
+        session: &mut Session<'_>,
+        holds: usize,
+        now: Timestamp,
+    ) -> Result<Refusal, Error> {
         session.lock_user(self.user).await?;
-        let seat: Option<i64> = query_scalar("SELECT id FROM seats WHERE id = $1")
-            .bind(self.seat.0)
-            .fetch_optional(session.connection())
-            .await?;
-        Ok(seat.map_or(Refusal::SeatNotFound, |_| Refusal::SeatTaken))
+        let found = Obstacles::find(session, (self.user, self.seat), &self.rules, now).await?;
+        Ok(found.map_or(Refusal::SeatNotFound, |obstacles| {
+            obstacles.refusal(holds, &self.rules, now)
+        }))
     }
 
     fn held(

@@ -3,9 +3,9 @@
 use ropeline_web::Explained;
 
 use super::error::{
-    ALREADY_PAID, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_EXPIRED, HOLD_GIVEN_UP, HOLD_LIMIT,
-    INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND, SEAT_NOT_FOUND, SEAT_TAKEN,
-    TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
+    ALREADY_PAID, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_COOLDOWN, HOLD_EXPIRED, HOLD_GIVEN_UP,
+    HOLD_LIMIT, HOLD_RATE_LIMITED, INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND,
+    SEAT_NOT_FOUND, SEAT_TAKEN, TICKET_LIMIT, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
 };
 
 /// What each code means, for `/problems/{code}`.
@@ -55,6 +55,21 @@ pub const EXPLAINED: &[Explained] = &[
         &HOLD_LIMIT,
         "The user holds as many seats as one may at once.",
         "Pay for one of them or give one up.",
+    ),
+    Explained::new(
+        &TICKET_LIMIT,
+        "The user holds or has bought as many seats of this date as one user may.",
+        "Give up a hold to choose another seat, or choose another date.",
+    ),
+    Explained::new(
+        &HOLD_COOLDOWN,
+        "The user's own hold on this seat ended without payment, and others have their chance first.",
+        "Choose another seat, or try this one again after the seconds in Retry-After.",
+    ),
+    Explained::new(
+        &HOLD_RATE_LIMITED,
+        "The user has made as many holds as one user may within a minute.",
+        "Try again after the seconds in Retry-After.",
     ),
     Explained::new(
         &HOLD_EXPIRED,

@@ -34,6 +34,8 @@ async fn rounds_on_one_seat(given: &Given, clients: i64, rounds: u32) {
     let office = given
         .another_office(Rules {
             holds_max: rounds,
+            tickets_max: rounds,
+            holds_per_minute: 0,
             ..Rules::default()
         })
         .await;

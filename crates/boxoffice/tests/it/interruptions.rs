@@ -6,7 +6,7 @@ use std::{
     task::{Poll, ready},
 };
 
-use ropeline_boxoffice::{Points, ReservationState};
+use ropeline_boxoffice::{Points, ReservationState, Rules};
 use sqlx::{Connection, Executor};
 
 use crate::given::{Given, NOW, PRICE};
@@ -17,13 +17,19 @@ on_both![a_caller_who_goes_away_leaves_all_or_nothing];
 const STEPS_MAX: u32 = 40;
 
 async fn a_caller_who_goes_away_leaves_all_or_nothing(given: &Given) {
+    let rules = Rules {
+        tickets_max: STEPS_MAX,
+        holds_per_minute: 0,
+        ..Rules::default()
+    };
+    let office = given.another_office(rules).await;
     let user = given.user_with(PRICE * i64::from(STEPS_MAX)).await;
     for (steps, seat) in (1..).zip(given.seats(STEPS_MAX).await) {
-        abandon(given.office.reserve(user, seat, None, NOW), steps).await;
-        let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
-        abandon(given.office.pay(user, held.id, None, NOW), steps).await;
+        abandon(office.reserve(user, seat, None, NOW), steps).await;
+        let held = office.reserve(user, seat, None, NOW).await.unwrap();
+        abandon(office.pay(user, held.id, None, NOW), steps).await;
         given.assert_books_right().await;
-        given.office.pay(user, held.id, None, NOW).await.unwrap();
+        office.pay(user, held.id, None, NOW).await.unwrap();
     }
     let all = given.office.reservations(user, NOW).await.unwrap();
     assert!(all.iter().all(|one| one.state == ReservationState::Paid));

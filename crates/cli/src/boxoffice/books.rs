@@ -46,6 +46,9 @@ impl Books {
         let rules = Rules {
             hold_ttl: settings.boxoffice.hold_ttl,
             holds_max: settings.boxoffice.holds_max,
+            tickets_max: settings.boxoffice.tickets_max,
+            hold_cooldown: settings.boxoffice.hold_cooldown,
+            holds_per_minute: settings.boxoffice.holds_per_minute,
         };
         let office = BoxOffice::new(database.clone(), rules);
         office.put_up_demo(now).await.map_err(cannot_open)?;

@@ -3,9 +3,11 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use ropeline_core::RoomId;
+use toml::de::DeValue;
 
 use super::{
     keys,
+    rate_limits::per_minute,
     section::Section,
     value::{Wrong, count_within, duration_within, flag, text},
 };
@@ -13,7 +15,9 @@ use super::{
 /// Shorter and nobody can pay in time; longer and a pass would be kept for more than a day.
 const HOLD_TTL: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 /// Nobody sits on more chairs than this.
-const HOLDS_MAX: RangeInclusive<usize> = 1..=1000;
+const SEATS_MAX: RangeInclusive<usize> = 1..=1000;
+/// Longer, and the sale is over for that buyer.
+const HOLD_COOLDOWN: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 3600);
 
 /// How the box office sells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +30,12 @@ pub struct BoxOfficeSettings {
     pub hold_ttl: Duration,
     /// How many seats a user can hold at once, bought ones not counted.
     pub holds_max: u32,
+    /// How many seats of one date a user can have, live holds and bought seats together.
+    pub tickets_max: u32,
+    /// How long a user cannot hold a seat again after their hold on it ended without payment.
+    pub hold_cooldown: Duration,
+    /// How many holds a user can make within a minute; 0 is no limit.
+    pub holds_per_minute: u32,
 }
 
 /// Reads `[boxoffice]` into its defaults.
@@ -42,8 +52,21 @@ pub(super) fn read(file: &mut Section<'_>, settings: &mut BoxOfficeSettings) {
         "hold_ttl",
         duration_within(HOLD_TTL),
     );
-    section.set(&mut settings.holds_max, "holds_max", |value| {
-        let count = count_within(HOLDS_MAX)(value)?;
-        Ok(u32::try_from(count).expect("the bounds fit"))
-    });
+    section.set(&mut settings.holds_max, "holds_max", seats);
+    section.set(&mut settings.tickets_max, "tickets_max", seats);
+    section.set(
+        &mut settings.hold_cooldown,
+        "hold_cooldown",
+        duration_within(HOLD_COOLDOWN),
+    );
+    section.set(
+        &mut settings.holds_per_minute,
+        "holds_per_minute",
+        per_minute,
+    );
+}
+
+fn seats(value: &DeValue<'_>) -> Result<u32, Wrong> {
+    let count = count_within(SEATS_MAX)(value)?;
+    Ok(u32::try_from(count).expect("the bounds fit"))
 }

@@ -84,11 +84,14 @@ pub(super) const LOGIN: [Key; 6] = [
 ];
 
 /// Settings of `[boxoffice]`.
-pub(super) const BOXOFFICE: [Key; 4] = [
+pub(super) const BOXOFFICE: [Key; 7] = [
     key("enabled", "true"),
     key("room", r#""main""#),
     key("hold_ttl", r#""5m""#),
     key("holds_max", "4"),
+    key("tickets_max", "4"),
+    key("hold_cooldown", r#""60s""#),
+    key("holds_per_minute", "20"),
 ];
 
 /// Settings of a room.

@@ -30,7 +30,8 @@ pub(super) fn read(file: &mut Section<'_>, limits: &mut RateLimits) {
     }
 }
 
-fn per_minute(value: &DeValue<'_>) -> Result<u32, Wrong> {
+/// How much within a minute; 0 is no limit.
+pub(super) fn per_minute(value: &DeValue<'_>) -> Result<u32, Wrong> {
     let count = count_within(PER_MINUTE)(value)?;
     Ok(u32::try_from(count).expect("the bounds fit"))
 }

@@ -81,12 +81,15 @@ impl Settings {
     }
 }
 
-fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 6] {
+fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 9] {
     let BoxOfficeSettings {
         enabled,
         room,
         hold_ttl,
         holds_max,
+        tickets_max,
+        hold_cooldown,
+        holds_per_minute,
     } = boxoffice;
     [
         String::new(),
@@ -95,6 +98,9 @@ fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 6] {
         format!("room = \"{room}\""),
         format!("hold_ttl = \"{}\"", span::format(*hold_ttl)),
         format!("holds_max = {holds_max}"),
+        format!("tickets_max = {tickets_max}"),
+        format!("hold_cooldown = \"{}\"", span::format(*hold_cooldown)),
+        format!("holds_per_minute = {holds_per_minute}"),
     ]
 }
 

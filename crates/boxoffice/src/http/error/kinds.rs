@@ -57,6 +57,24 @@ pub const HOLD_LIMIT: Kind = Kind {
     status: StatusCode::CONFLICT,
     title: "No more seats can be held at once",
 };
+/// As many seats of the date as one user may have.
+pub const TICKET_LIMIT: Kind = Kind {
+    code: "TICKET_LIMIT",
+    status: StatusCode::CONFLICT,
+    title: "No more seats of this date can be held or bought",
+};
+/// The user's own hold on the seat ended without payment a short while ago.
+pub const HOLD_COOLDOWN: Kind = Kind {
+    code: "HOLD_COOLDOWN",
+    status: StatusCode::CONFLICT,
+    title: "The seat cannot be held again yet",
+};
+/// As many holds within a minute as one user may make.
+pub const HOLD_RATE_LIMITED: Kind = Kind {
+    code: "HOLD_RATE_LIMITED",
+    status: StatusCode::TOO_MANY_REQUESTS,
+    title: "Too many holds within a minute",
+};
 /// The hold ran out, and the seat went to somebody else.
 pub const HOLD_EXPIRED: Kind = Kind {
     code: "HOLD_EXPIRED",
@@ -89,7 +107,7 @@ pub const INVALID_AMOUNT: Kind = Kind {
 };
 
 /// Every kind that this service answers with, beside those it shares with the room, the gate and the web crate.
-pub const CATALOGUE: [&Kind; 14] = [
+pub const CATALOGUE: [&Kind; 17] = [
     &USER_MISMATCH,
     &TOKEN_NOT_VERIFIED,
     &USER_NOT_FOUND,
@@ -99,6 +117,9 @@ pub const CATALOGUE: [&Kind; 14] = [
     &RESERVATION_NOT_FOUND,
     &SEAT_TAKEN,
     &HOLD_LIMIT,
+    &TICKET_LIMIT,
+    &HOLD_COOLDOWN,
+    &HOLD_RATE_LIMITED,
     &HOLD_EXPIRED,
     &HOLD_GIVEN_UP,
     &ALREADY_PAID,

@@ -11,9 +11,10 @@ use ropeline_web::{
 };
 
 pub use self::kinds::{
-    ALREADY_PAID, CATALOGUE, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_EXPIRED, HOLD_GIVEN_UP,
-    HOLD_LIMIT, INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND, SEAT_NOT_FOUND,
-    SEAT_TAKEN, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
+    ALREADY_PAID, CATALOGUE, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_COOLDOWN, HOLD_EXPIRED,
+    HOLD_GIVEN_UP, HOLD_LIMIT, HOLD_RATE_LIMITED, INSUFFICIENT_POINTS, INVALID_AMOUNT,
+    RESERVATION_NOT_FOUND, SEAT_NOT_FOUND, SEAT_TAKEN, TICKET_LIMIT, TOKEN_NOT_VERIFIED,
+    USER_MISMATCH, USER_NOT_FOUND,
 };
 use crate::{Error, Refusal};
 
@@ -95,6 +96,9 @@ fn refused(refusal: Refusal) -> &'static Kind {
         Refusal::ReservationNotFound => &RESERVATION_NOT_FOUND,
         Refusal::SeatTaken => &SEAT_TAKEN,
         Refusal::HoldLimit => &HOLD_LIMIT,
+        Refusal::TicketLimit => &TICKET_LIMIT,
+        Refusal::HoldCooldown { .. } => &HOLD_COOLDOWN,
+        Refusal::HoldRateLimited { .. } => &HOLD_RATE_LIMITED,
         Refusal::HoldExpired => &HOLD_EXPIRED,
         Refusal::HoldGivenUp => &HOLD_GIVEN_UP,
         Refusal::AlreadyPaid => &ALREADY_PAID,
@@ -114,6 +118,16 @@ fn advice(refusal: Refusal) -> &'static str {
         Refusal::ReservationNotFound => "See /user/{userId}/reservations for those there are.",
         Refusal::SeatTaken => "Somebody holds this seat or has bought it. Choose another.",
         Refusal::HoldLimit => "Pay for a seat that you hold, or give one up.",
+        Refusal::TicketLimit => {
+            "You hold or have bought as many seats of this date as one user may. Give up a hold to choose another seat."
+        }
+        Refusal::HoldCooldown { .. } => {
+            "Your hold on this seat ended without payment, and others have their chance first. Choose another seat, or \
+             try again after Retry-After."
+        }
+        Refusal::HoldRateLimited { .. } => {
+            "You have made as many holds as one user may within a minute. Try again after Retry-After."
+        }
         Refusal::HoldExpired => {
             "The hold ran out and somebody else has the seat. No points were taken."
         }
@@ -165,7 +179,7 @@ impl From<ApiError> for Problem {
         let problem = Self::new(error.kind(), detail);
         match error {
             ApiError::Request(problem) => problem,
-            ApiError::Refused(refusal) => with_field(problem, refusal),
+            ApiError::Refused(refusal) => with_particulars(problem, refusal),
             ApiError::Field { name, message } => problem
                 .status(StatusCode::UNPROCESSABLE_ENTITY)
                 .error(name, message),
@@ -181,7 +195,8 @@ impl From<ApiError> for Problem {
     }
 }
 
-fn with_field(problem: Problem, refusal: Refusal) -> Problem {
+/// Which field is wrong, or how long to wait.
+fn with_particulars(problem: Problem, refusal: Refusal) -> Problem {
     let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
     match refusal {
         Refusal::InvalidAmount => problem.error("amount", "a whole number in range"),
@@ -196,6 +211,9 @@ fn with_field(problem: Problem, refusal: Refusal) -> Problem {
         }
         Refusal::IdempotencyKeyReused => {
             problem.error("Idempotency-Key", "belongs to another request")
+        }
+        Refusal::HoldCooldown { left } | Refusal::HoldRateLimited { left } => {
+            problem.retry_after(left)
         }
         _ => problem,
     }

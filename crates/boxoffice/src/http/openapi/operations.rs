@@ -17,9 +17,9 @@ use utoipa::openapi::{
 };
 
 use crate::http::error::{
-    ALREADY_PAID, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_EXPIRED, HOLD_GIVEN_UP, HOLD_LIMIT,
-    INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND, SEAT_NOT_FOUND, SEAT_TAKEN,
-    TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
+    ALREADY_PAID, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_COOLDOWN, HOLD_EXPIRED, HOLD_GIVEN_UP,
+    HOLD_LIMIT, HOLD_RATE_LIMITED, INSUFFICIENT_POINTS, INVALID_AMOUNT, RESERVATION_NOT_FOUND,
+    SEAT_NOT_FOUND, SEAT_TAKEN, TICKET_LIMIT, TOKEN_NOT_VERIFIED, USER_MISMATCH, USER_NOT_FOUND,
 };
 
 const OK: StatusCode = StatusCode::OK;
@@ -94,7 +94,8 @@ fn concerts() -> Vec<Route> {
         gated(Route::post("/concert/{seatId}/reservation", "reserve", "Hold a seat"))
             .about(
                 "For five minutes, if the operator has not said otherwise; never extended. The buyer is the pass's visitor, \
-                 and the pass must come from a login. Repeated, it is the same hold.",
+                 and the pass must come from a login. Repeated, it is the same hold. `HOLD_COOLDOWN` and \
+                 `HOLD_RATE_LIMITED` say in `Retry-After` when to try again.",
             )
             .answer(CREATED, "The hold", "ReservationView", held())
             .fails(&[
@@ -102,6 +103,9 @@ fn concerts() -> Vec<Route> {
                 &SEAT_NOT_FOUND,
                 &SEAT_TAKEN,
                 &HOLD_LIMIT,
+                &TICKET_LIMIT,
+                &HOLD_COOLDOWN,
+                &HOLD_RATE_LIMITED,
                 &USER_NOT_FOUND,
                 &INVALID_REQUEST,
             ]),

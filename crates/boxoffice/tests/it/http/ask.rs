@@ -3,7 +3,7 @@
 use axum::{Router, body::Body, response::Response};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use ropeline_web::Problem;
+use ropeline_web::{Problem, RequestId};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -89,12 +89,17 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A problem has no body before the outermost service has written it.
+    /// A problem has no body, and none of its headers, before the outermost service has written it.
     async fn read(response: Response) -> Self {
-        let (parts, body) = response.into_parts();
+        let (mut parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let body = match parts.extensions.get::<Problem>() {
-            Some(problem) => problem.document("test"),
+            Some(problem) => {
+                let id = RequestId::of(&Request::new(()).into_parts().0);
+                let written: http::Response<String> = problem.clone().answer(&id);
+                parts.headers.extend(written.into_parts().0.headers);
+                problem.document("test")
+            }
             None => serde_json::from_slice(&bytes).unwrap_or_default(),
         };
         Self {

@@ -101,6 +101,29 @@ async fn a_hold_ends_by_the_clock_of_the_database_whichever_office_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_seat_cools_down_by_the_clock_of_the_database_whichever_office_is_asked() {
+    for offices in Offices::both_ways().await {
+        for (holding, other) in offices.each() {
+            let seat = offices.given.seat().await;
+            let kim = holding.person().await;
+            let held = holding.held(&kim, seat).await;
+            offices.given.age_holds(SECOND * 9).await;
+            assert_eq!(
+                holding.give_up(&kim, held).await.status,
+                StatusCode::NO_CONTENT
+            );
+            for house in [holding, other] {
+                let token = house.token(&kim).await;
+                let again = house.reserve(seat, &token).await;
+                assert_eq!(again.problem(), problem(409, "HOLD_COOLDOWN"));
+            }
+            offices.given.age_holds(SECOND * 60).await;
+            other.held(&kim, seat).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pass_lasts_as_long_as_a_hold_by_the_clock_of_the_database() {
     for offices in Offices::both_ways().await {
         let house = offices.wrong;

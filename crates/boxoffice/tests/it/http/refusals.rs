@@ -1,5 +1,7 @@
 //! What bad input gets: a problem with a code, and nothing is changed.
 
+use std::time::Duration;
+
 use http::{Method, StatusCode};
 use ropeline_boxoffice::SeatId;
 
@@ -14,7 +16,10 @@ on_both![
     reservations_of_others_are_as_unknown_as_those_there_are_not,
     ids_that_are_none_are_refused,
     what_the_rules_forbid_leaves_everything_as_it_was,
+    too_soon_again_is_refused_with_the_time_to_try_again,
 ];
+
+const SECOND: Duration = Duration::from_secs(1);
 
 const UNKNOWN: i64 = i64::MAX;
 
@@ -155,7 +160,9 @@ async fn what_the_rules_forbid_leaves_everything_as_it_was(given: &Given) {
     let token = house.token(&kim).await;
     let before = Trace::of(given).await;
     let fifth = house.reserve(seats[4], &token).await;
-    assert_eq!(fifth.problem(), problem(409, "HOLD_LIMIT"));
+    assert_eq!(fifth.problem(), problem(409, "TICKET_LIMIT"));
+    let elsewhere = house.reserve(given.seat().await, &token).await;
+    assert_eq!(elsewhere.problem(), problem(409, "HOLD_LIMIT"));
     let poor = house.pay(&kim, held[0]).await;
     assert_eq!(poor.problem(), problem(409, "INSUFFICIENT_POINTS"));
     assert_eq!(Trace::of(given).await, before);
@@ -173,6 +180,31 @@ async fn what_the_rules_forbid_leaves_everything_as_it_was(given: &Given) {
         house.reserve(seats[4], &token).await.status,
         StatusCode::CREATED
     );
+}
+
+async fn too_soon_again_is_refused_with_the_time_to_try_again(given: &Given) {
+    let house = House::wide(given).await;
+    let (kim, seats) = (house.person().await, given.seats(21).await);
+    let token = house.token(&kim).await;
+    for seat in &seats[..20] {
+        let held = house.held(&kim, *seat).await;
+        house.advance(SECOND).await;
+        assert_eq!(
+            house.give_up(&kim, held).await.status,
+            StatusCode::NO_CONTENT
+        );
+    }
+    let before = Trace::of(given).await;
+    let many = house.reserve(seats[20], &token).await;
+    assert_eq!(many.problem(), problem(429, "HOLD_RATE_LIMITED"));
+    assert_eq!(many.headers["retry-after"], "40");
+    house.advance(SECOND * 50).await;
+    let again = house.reserve(seats[19], &token).await;
+    assert_eq!(again.problem(), problem(409, "HOLD_COOLDOWN"));
+    assert_eq!(again.headers["retry-after"], "10");
+    assert_eq!(Trace::of(given).await, before);
+    house.advance(SECOND * 10).await;
+    house.held(&kim, seats[19]).await;
 }
 
 /// What a request that is refused must not change.

@@ -101,3 +101,24 @@ fn a_seat_is_held_for_hold_ttl_and_so_many_at_once() {
         (reserve(&other, 1).status == 201).then_some(())
     });
 }
+
+#[test]
+fn a_buyer_is_limited_as_the_file_says() {
+    let site = Site::new(
+        "[boxoffice]\nhold_ttl = '1s'\nholds_max = 9\ntickets_max = 2\nhold_cooldown = '1h'\nholds_per_minute = 3\n",
+    );
+    let server = site.start();
+    let mut client = server.client();
+    let buyer = Buyer::arrive(site.address());
+    let mut reserve = |seat: u32| client.send(&buyer.reservation(seat.into()));
+    assert_eq!(reserve(1).status, 201);
+    assert_eq!(reserve(2).status, 201);
+    assert_eq!(reserve(3).code(), "TICKET_LIMIT");
+    let cooling = until(PATIENCE, "the hold ends", || {
+        let again = reserve(1);
+        (again.status != 201).then_some(again)
+    });
+    assert_eq!(cooling.code(), "HOLD_COOLDOWN");
+    assert_eq!(reserve(3).status, 201);
+    assert_eq!(reserve(4).code(), "HOLD_RATE_LIMITED");
+}

@@ -213,6 +213,26 @@ fn each_wrong_value_of_the_box_office_is_told_why() {
             "boxoffice.holds_max",
             "must be between 1 and 1000",
         ),
+        (
+            "boxoffice.tickets_max = 0",
+            "boxoffice.tickets_max",
+            "must be between 1 and 1000",
+        ),
+        (
+            "boxoffice.hold_cooldown = '25h'",
+            "boxoffice.hold_cooldown",
+            "must be between 0s and 1d",
+        ),
+        (
+            "boxoffice.hold_cooldown = 60",
+            "boxoffice.hold_cooldown",
+            "must have a unit, in quotes: \"60s\", \"60m\", \"60h\" or \"60d\"",
+        ),
+        (
+            "boxoffice.holds_per_minute = 1000001",
+            "boxoffice.holds_per_minute",
+            "must be between 0 and 1000000",
+        ),
     ] {
         told(text, key, wrong);
     }
