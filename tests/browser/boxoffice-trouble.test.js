@@ -91,6 +91,18 @@ story("a buyer reads why a seat is refused, and when to try again", WIDE, async 
   await holds(page, 4);
 });
 
+story("a hold that is over says when it can no longer be paid for", `${SHORT_HOLDS}late_payment = "3s"\n`, async ({ server, visitor }) => {
+  const page = await come(await visitor(), server, "Kim");
+  await seatsShown(page);
+  await seat(page, 30).click();
+  await holds(page, 1);
+  const note = (words) => page.waitForFunction((text) => document.querySelector(".hold-note").textContent.includes(text), words);
+  await note("you can still pay for it for a short while");
+  assert.ok(await page.locator(".hold .pay").isVisible());
+  await note("The time to pay for this seat is over.");
+  assert.ok(await page.locator(".hold .pay").isHidden());
+});
+
 story("a hold counts down right though the clocks of the box office and the visitor are wrong", WIDE, async ({ server, visitor }) => {
   for (const wrong of [600_000, -600_000]) {
     const person = await visitor();

@@ -8,10 +8,11 @@ const WARNINGS_MS = [120_000, 60_000, 30_000];
 
 const at = (id) => document.getElementById(id);
 
-// `onPay(hold)`, `onDrop(hold)` for what is pressed; `onOver()` when the time of a hold seems to be over; `say(text)`.
-export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
-  // By reservation: the hold, when it ends by `performance.now()`, its element, whether it is over, and what is being
-  // done.
+// `lateMs` is how long a hold can be paid for after its end; `onPay(hold)`, `onDrop(hold)` for what is pressed;
+// `onOver()` when the time of a hold seems to be over; `say(text)`.
+export function holdsPanel({ date, lateMs, texts, word, onPay, onDrop, onOver, say }) {
+  // By reservation: the hold, when it ends by `performance.now()`, its element, whether it is over, whether it can no
+  // longer be paid for, and what is being done.
   const cards = new Map();
   let asked = 0;
 
@@ -103,11 +104,16 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
     note(card.hold, texts.holds.ran_out_unknown);
   }
 
-  // Whether a hold that is over can still be paid for: while nobody else has the seat.
+  const isLate = (card) => left(card) <= -lateMs;
+
+  // Whether a hold that is over can still be paid for: for a short while, and while nobody else has the seat.
   function judge(card, state) {
     const taken = state !== "FREE";
-    card.element.querySelector(".pay").hidden = taken;
-    note(card.hold, taken ? texts.holds.ran_out_taken : texts.holds.ran_out_free);
+    const late = isLate(card);
+    card.lost = taken || late;
+    card.element.querySelector(".pay").hidden = card.lost;
+    const open = late ? texts.holds.ran_out_late : texts.holds.ran_out_free;
+    note(card.hold, taken ? texts.holds.ran_out_taken : open);
   }
 
   // The states of the seats, by id, as they were when they were asked for: a hold that lasted until then was this one.
@@ -159,7 +165,10 @@ export function holdsPanel({ date, texts, word, onPay, onDrop, onOver, say }) {
       const ms = left(card);
       shown.textContent = card.over ? "" : word.countdown(ms);
       shown.classList.toggle("soon", ms < 60_000);
-      if (card.over) continue;
+      if (card.over) {
+        if (!card.lost && !card.busy && isLate(card)) judge(card, "FREE");
+        continue;
+      }
       warn(card, ms);
       if (ms <= 0) over();
     }

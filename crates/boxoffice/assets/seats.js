@@ -11,10 +11,12 @@ import { fill, words } from "./words.js";
 // What other tabs of the same person do is noticed after so long.
 const OWN_MS = 10_000;
 const OUTSIDE = ["TOKEN_INVALID", "TOKEN_EXPIRED", "TOKEN_NOT_FOUND", "NOT_ADMITTED"];
+// Why a payment after the end of a hold may be refused, which giving up a seat changes.
+const LIMITS = ["HOLD_LIMIT", "TICKET_LIMIT"];
 
 const at = (id) => document.getElementById(id);
 const hall = at("hall");
-const { date, user } = hall.dataset;
+const { date, user, lateMs } = hall.dataset;
 const texts = JSON.parse(at("texts").textContent);
 const word = words(texts, document.documentElement.lang);
 
@@ -27,7 +29,7 @@ let troubled = false;
 const taking = new Set();
 
 const map = seatMap(at("map"), { texts, word, onChoose: choose, onLook: (name) => (at("about").textContent = name) });
-const holds = holdsPanel({ date, texts, word, onPay: pay, onDrop: giveUp, onOver: lookAtOwn, say });
+const holds = holdsPanel({ date, lateMs: Number(lateMs), texts, word, onPay: pay, onDrop: giveUp, onOver: lookAtOwn, say });
 const purse = charging({ user, texts, word, onCharged });
 const watcher = watch(look, () => at("still").showModal());
 
@@ -160,7 +162,9 @@ async function pay(hold) {
   if (problem?.code === "HOLD_EXPIRED") holds.lose(hold);
   const told = problem ? word.problem(problem) : texts.holds.no_answer_pay;
   holds.note(hold, told);
-  say(told);
+  // A hold that is over soon says again whether it can be paid for.
+  if (LIMITS.includes(problem?.code)) notice(told);
+  else say(told);
   // It may have been paid all the same.
   return lookAtOwn();
 }

@@ -76,8 +76,8 @@ pub enum Refusal {
         /// Until the user can make another.
         left: Duration,
     },
-    /// The hold ran out, and somebody else has the seat.
-    #[error("the hold has expired and the seat is taken")]
+    /// The hold ran out, and the time to pay late is over or somebody else has the seat.
+    #[error("the hold has expired")]
     HoldExpired,
     /// The hold was given up by its user.
     #[error("the hold was given up")]

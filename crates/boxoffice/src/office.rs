@@ -17,6 +17,8 @@ pub struct Rules {
     pub hold_cooldown: Duration,
     /// How many holds a user can make within a minute; zero is no limit.
     pub holds_per_minute: u32,
+    /// How long after its end a hold can still be paid for, while the seat is free; zero is not at all.
+    pub late_payment: Duration,
 }
 
 impl Default for Rules {
@@ -27,6 +29,7 @@ impl Default for Rules {
             tickets_max: 4,
             hold_cooldown: Duration::from_secs(60),
             holds_per_minute: 20,
+            late_payment: Duration::from_secs(60),
         }
     }
 }

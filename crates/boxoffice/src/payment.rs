@@ -6,7 +6,7 @@ use sqlx::{query_as, query_scalar};
 
 use crate::{
     BoxOffice, Error, IdempotencyKey, PassToFinish, PaymentId, Points, Refusal, ReservationId,
-    ReservationState, UserId,
+    ReservationState, Rules, UserId,
     database::{Session, Work},
     holds::{self, Locked},
     keys::Repeatable,
@@ -44,9 +44,11 @@ impl BoxOffice {
     /// Pays a user's reservation with points and turns the hold into a booking, once however often it
     /// is asked for.
     ///
-    /// After the hold has run out it is honoured if nobody else has the seat, and refused otherwise
-    /// with the points untouched. If it leaves the user with no live hold, the pass that the seat was
-    /// reserved with goes to the outbox in the same transaction.
+    /// After the hold has run out it is honoured for as long as the rules say, if nobody else has the seat and the
+    /// user is within the limits of a new hold. It is refused otherwise, with the points untouched.
+    ///
+    /// If it leaves the user with no live hold, the pass that the seat was reserved with goes to the outbox in the
+    /// same transaction.
     pub async fn pay(
         &self,
         user: UserId,
@@ -59,6 +61,7 @@ impl BoxOffice {
             user,
             reservation,
             request,
+            rules: self.rules,
         };
         self.database.write(pay, now).await
     }
@@ -68,6 +71,7 @@ struct Pay {
     user: UserId,
     reservation: ReservationId,
     request: Repeatable,
+    rules: Rules,
 }
 
 impl Work for Pay {
@@ -99,14 +103,33 @@ impl Pay {
         hold: &Locked,
         now: Timestamp,
     ) -> Result<Paid, Error> {
+        if now >= hold.hold_until + self.rules.late_payment {
+            return Err(Refusal::HoldExpired.into());
+        }
         self.book(session, hold, now).await?;
+        let has = holds::count(session, self.user, hold.seat, now).await?;
+        if hold.is_over(now) {
+            self.judge_late(&has)?;
+        }
         let payment = self.take_points(session, hold.price, now).await?;
-        let finish = if holds::count_live(session, self.user, now).await? == 0 {
+        let finish = if has.holds == 0 {
             outbox::put(session, self.reservation, now).await?
         } else {
             None
         };
         Ok(Paid { payment, finish })
+    }
+
+    /// Paying for a hold that is over is like holding the seat again: nobody gets past a limit by paying late. The
+    /// seat is booked already, and an error undoes that.
+    fn judge_late(&self, has: &holds::Count) -> Result<(), Refusal> {
+        if has.tickets > i64::from(self.rules.tickets_max) {
+            Err(Refusal::TicketLimit)
+        } else if has.holds >= i64::from(self.rules.holds_max) {
+            Err(Refusal::HoldLimit)
+        } else {
+            Ok(())
+        }
     }
 
     /// Makes the seat the user's own. If the hold has run out, the unique index on seats that are held

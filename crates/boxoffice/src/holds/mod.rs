@@ -11,7 +11,7 @@ mod reserve;
 mod sweep;
 
 use ropeline_core::{Holder, Ordinal, RoomId, Timestamp, Visitor};
-use sqlx::{query, query_as, query_scalar};
+use sqlx::{query, query_as};
 
 pub use business::Business;
 pub use list::{Reservation, ReservationState};
@@ -63,6 +63,13 @@ pub(crate) struct Locked {
     pub(crate) hold_until: Timestamp,
 }
 
+impl Locked {
+    /// Whether it no longer holds the seat.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        self.state != ReservationState::Held || self.hold_until <= now
+    }
+}
+
 /// Finds a reservation of the user and locks it. Another's is not found.
 pub(crate) async fn lock_own(
     session: &mut Session<'_>,
@@ -105,21 +112,33 @@ pub(crate) async fn end_expired(
     Ok(ended.rows_affected())
 }
 
-/// How many seats the user holds now.
-pub(crate) async fn count_live(
+/// How many seats a user has.
+pub(crate) struct Count {
+    /// Live holds, of whatever date.
+    pub(crate) holds: i64,
+    /// Live holds and bought seats of one date.
+    pub(crate) tickets: i64,
+}
+
+/// Counts what the user has now, in all and of the date of a seat.
+pub(crate) async fn count(
     session: &mut Session<'_>,
     user: UserId,
+    seat: SeatId,
     now: Timestamp,
-) -> Result<i64, Error> {
-    let live = query_scalar(
-        "SELECT COUNT(*) FROM reservations \
-         WHERE user_id = $1 AND state = 'HELD' AND hold_until > $2",
+) -> Result<Count, Error> {
+    let (holds, tickets) = query_as(
+        "SELECT COUNT(*) FILTER (WHERE r.state = 'HELD'), \
+         COUNT(*) FILTER (WHERE s.date_id = (SELECT date_id FROM seats WHERE id = $3)) \
+         FROM reservations r JOIN seats s ON s.id = r.seat_id \
+         WHERE r.user_id = $1 AND (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $2)",
     )
     .bind(user.0)
     .bind(millis(now))
+    .bind(seat.0)
     .fetch_one(session.connection())
     .await?;
-    Ok(live)
+    Ok(Count { holds, tickets })
 }
 
 /// Moves a reservation to another state.

@@ -73,8 +73,9 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &HOLD_EXPIRED,
-        "The hold ran out before it was paid, and the seat went to somebody else. No points were taken.",
-        "Choose another seat.",
+        "The hold ran out before it was paid, and it is too late to pay or the seat went to somebody else. No points \
+         were taken.",
+        "Choose a seat again.",
     ),
     Explained::new(
         &HOLD_GIVEN_UP,

@@ -154,13 +154,14 @@ fn seats(
     whereabouts: Whereabouts,
 ) -> Response {
     let texts = page.texts();
-    let hold = pages.service.office.rules().hold_ttl;
+    let rules = pages.service.office.rules();
     let script_texts = texts.script(&["seats", "holds", "charge", "problem"]);
     let content = context! {
         date => shown(page, date),
         account => customer.shown(),
         inside => whereabouts == Whereabouts::Inside,
-        minutes => length(texts, hold.as_secs()),
+        minutes => length(texts, rules.hold_ttl.as_secs()),
+        late_ms => u64::try_from(rules.late_payment.as_millis()).unwrap_or(u64::MAX),
         amounts => AMOUNTS,
         script_texts => Value::from_safe_string(script_texts),
     };

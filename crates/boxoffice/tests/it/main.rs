@@ -35,6 +35,7 @@ mod crowds;
 mod holds;
 mod http;
 mod interruptions;
+mod late;
 mod limits;
 mod opening;
 mod outbox;

@@ -178,7 +178,7 @@ async fn a_newcomer_gives_a_name_and_is_let_in() {
     assert!(login.starts_with("ropeline_login=") && login.contains("HttpOnly; SameSite=Lax"));
     let login = login.split(';').next().unwrap();
     let hall = house.get(&path).header("Cookie", login).await;
-    assert!(ok(&hall).contains("data-inside=\"yes\""));
+    assert!(ok(&hall).contains("data-late-ms=\"60000\" data-inside=\"yes\""));
     assert!(hall.text.contains("Kim 지영"));
     assert!(hall.text.contains("Choosing a seat needs JavaScript"));
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ropeline_boxoffice::{IdempotencyKey, Refusal, Reservation, ReservationState, UserId};
+use ropeline_boxoffice::{
+    BoxOffice, IdempotencyKey, Refusal, Reservation, ReservationState, Rules, UserId,
+};
 
 use crate::given::{Given, NOW, PRICE, at_once, refusal};
 
@@ -13,12 +15,14 @@ on_both![
     payments_at_once_of_one_reservation_are_one,
     a_key_does_not_serve_for_another_reservation,
     without_points_the_hold_stays_and_nothing_is_taken,
-    after_the_hold_a_free_seat_is_still_sold,
-    after_the_hold_a_swept_seat_is_still_sold,
+    after_the_hold_a_free_seat_is_still_sold_for_late_payment,
+    after_late_payment_a_free_seat_is_no_longer_sold,
     after_the_hold_a_seat_that_another_has_is_refused,
     after_both_holds_ran_out_the_first_to_pay_has_the_seat,
 ];
 
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 async fn a_payment_books_the_seat_and_takes_the_points(given: &Given) {
@@ -41,7 +45,7 @@ async fn a_receipt_tells_its_buyer_what_was_paid_for(given: &Given) {
     let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
     let receipt = |of: UserId| given.office.receipt(of, held.id);
     assert_eq!(refusal(receipt(user).await), Refusal::ReservationNotFound);
-    let paid = given.office.pay(user, held.id, None, NOW + HOUR).await;
+    let paid = given.office.pay(user, held.id, None, NOW + MINUTE).await;
     let told = receipt(user).await.unwrap();
     assert_eq!(
         (told.payment, told.reservation),
@@ -49,7 +53,7 @@ async fn a_receipt_tells_its_buyer_what_was_paid_for(given: &Given) {
     );
     assert_eq!((&*told.title, told.number), ("A concert", 1));
     assert_eq!((told.amount.get(), told.balance.get()), (PRICE, 1));
-    assert_eq!((told.starts_at, told.paid_at), (NOW, NOW + HOUR));
+    assert_eq!((told.starts_at, told.paid_at), (NOW, NOW + MINUTE));
     let other = given.user().await;
     assert_eq!(refusal(receipt(other).await), Refusal::ReservationNotFound);
 }
@@ -132,44 +136,45 @@ async fn without_points_the_hold_stays_and_nothing_is_taken(given: &Given) {
     given.assert_books_right().await;
 }
 
-async fn after_the_hold_a_free_seat_is_still_sold(given: &Given) {
-    let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
-    let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
-    assert!(
-        given
-            .office
-            .pay(user, held.id, None, NOW + HOUR)
-            .await
-            .is_ok()
-    );
+async fn after_the_hold_a_free_seat_is_still_sold_for_late_payment(given: &Given) {
+    for (after, swept) in [(0, false), (59_999, false), (0, true), (59_999, true)] {
+        let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
+        let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
+        let late = held.hold_until + Duration::from_millis(after);
+        if swept {
+            let swept = given.office.sweep(late).await.unwrap();
+            assert_eq!(swept.holds, [user]);
+        }
+        let paid = given.office.pay(user, held.id, None, late).await;
+        assert!(paid.is_ok(), "{after} {swept} {paid:?}");
+    }
     given.assert_books_right().await;
 }
 
-async fn after_the_hold_a_swept_seat_is_still_sold(given: &Given) {
-    let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
-    let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
-    let swept = given.office.sweep(NOW + HOUR).await.unwrap();
-    assert_eq!(swept.holds, [user]);
-    assert!(
-        given
-            .office
-            .pay(user, held.id, None, NOW + HOUR)
-            .await
-            .is_ok()
-    );
+async fn after_late_payment_a_free_seat_is_no_longer_sold(given: &Given) {
+    for (after, swept) in [(MINUTE, false), (MINUTE, true), (HOUR, false)] {
+        let (user, seat) = (given.user_with(PRICE).await, given.seat().await);
+        let held = given.office.reserve(user, seat, None, NOW).await.unwrap();
+        let late = held.hold_until + after;
+        if swept {
+            given.office.sweep(late).await.unwrap();
+        }
+        let refused = given.office.pay(user, held.id, None, late).await;
+        assert_eq!(refusal(refused), Refusal::HoldExpired);
+        assert_eq!(given.office.balance(user).await.unwrap().get(), PRICE);
+        let again = given.office.reserve(user, seat, None, late).await;
+        assert_eq!(again.unwrap().state, ReservationState::Held, "it is free");
+    }
     given.assert_books_right().await;
 }
 
 async fn after_the_hold_a_seat_that_another_has_is_refused(given: &Given) {
     let [(slow, late), (quick, held)] = one_after_the_other(given).await;
-    let refused = given.office.pay(slow, late.id, None, NOW + HOUR).await;
+    let now = held.hold_until - SECOND;
+    let refused = given.office.pay(slow, late.id, None, now).await;
     assert_eq!(refusal(refused), Refusal::HoldExpired);
-    given
-        .office
-        .pay(quick, held.id, None, NOW + HOUR)
-        .await
-        .unwrap();
-    let refused = given.office.pay(slow, late.id, None, NOW + HOUR).await;
+    given.office.pay(quick, held.id, None, now).await.unwrap();
+    let refused = given.office.pay(slow, late.id, None, now).await;
     assert_eq!(refusal(refused), Refusal::HoldExpired);
     assert_eq!(given.office.balance(slow).await.unwrap().get(), PRICE);
     given.assert_books_right().await;
@@ -177,22 +182,31 @@ async fn after_the_hold_a_seat_that_another_has_is_refused(given: &Given) {
 
 async fn after_both_holds_ran_out_the_first_to_pay_has_the_seat(given: &Given) {
     let [(first, older), (second, newer)] = one_after_the_other(given).await;
-    let late = NOW + HOUR * 2;
+    let late = newer.hold_until + SECOND;
     given.office.pay(first, older.id, None, late).await.unwrap();
     let refused = given.office.pay(second, newer.id, None, late).await;
     assert_eq!(refusal(refused), Refusal::HoldExpired);
     given.assert_books_right().await;
 }
 
-/// Two users with the price of a seat, of whom the second holds it since the first's hold ran out.
+/// Two users with the price of a seat. The second holds it since the first's hold had run out.
 async fn one_after_the_other(given: &Given) -> [(UserId, Reservation); 2] {
     let seat = given.seat().await;
-    let reserved = async |now| {
+    let reserved = async |office: &BoxOffice, now| {
         let user = given.user_with(PRICE).await;
-        let held = given.office.reserve(user, seat, None, now).await;
+        let held = office.reserve(user, seat, None, now).await;
         (user, held.unwrap())
     };
-    [reserved(NOW).await, reserved(NOW + HOUR).await]
+    let hold_ttl = SECOND * 5;
+    let short = Rules {
+        hold_ttl,
+        ..Rules::default()
+    };
+    let office = given.another_office(short).await;
+    [
+        reserved(&office, NOW).await,
+        reserved(&office, NOW + hold_ttl).await,
+    ]
 }
 
 fn key(text: &str) -> IdempotencyKey {

@@ -49,6 +49,7 @@ impl Books {
             tickets_max: settings.boxoffice.tickets_max,
             hold_cooldown: settings.boxoffice.hold_cooldown,
             holds_per_minute: settings.boxoffice.holds_per_minute,
+            late_payment: settings.boxoffice.late_payment,
         };
         let office = BoxOffice::new(database.clone(), rules);
         office.put_up_demo(now).await.map_err(cannot_open)?;

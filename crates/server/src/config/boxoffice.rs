@@ -18,6 +18,8 @@ const HOLD_TTL: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::fr
 const SEATS_MAX: RangeInclusive<usize> = 1..=1000;
 /// Longer, and the sale is over for that buyer.
 const HOLD_COOLDOWN: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 3600);
+/// Longer, and nobody remembers what was held.
+const LATE_PAYMENT: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 3600);
 
 /// How the box office sells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct BoxOfficeSettings {
     pub hold_cooldown: Duration,
     /// How many holds a user can make within a minute; 0 is no limit.
     pub holds_per_minute: u32,
+    /// How long after its end a hold can still be paid for, while the seat is free.
+    pub late_payment: Duration,
 }
 
 /// Reads `[boxoffice]` into its defaults.
@@ -63,6 +67,11 @@ pub(super) fn read(file: &mut Section<'_>, settings: &mut BoxOfficeSettings) {
         &mut settings.holds_per_minute,
         "holds_per_minute",
         per_minute,
+    );
+    section.set(
+        &mut settings.late_payment,
+        "late_payment",
+        duration_within(LATE_PAYMENT),
     );
 }
 

@@ -84,7 +84,7 @@ pub(super) const LOGIN: [Key; 6] = [
 ];
 
 /// Settings of `[boxoffice]`.
-pub(super) const BOXOFFICE: [Key; 7] = [
+pub(super) const BOXOFFICE: [Key; 8] = [
     key("enabled", "true"),
     key("room", r#""main""#),
     key("hold_ttl", r#""5m""#),
@@ -92,6 +92,7 @@ pub(super) const BOXOFFICE: [Key; 7] = [
     key("tickets_max", "4"),
     key("hold_cooldown", r#""60s""#),
     key("holds_per_minute", "20"),
+    key("late_payment", r#""60s""#),
 ];
 
 /// Settings of a room.

@@ -196,6 +196,7 @@ impl Settings {
                 tickets_max: 0,
                 hold_cooldown: Duration::ZERO,
                 holds_per_minute: 0,
+                late_payment: Duration::ZERO,
             },
             public_url: None,
             trusted_proxies: TrustedProxies::default(),

@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 9] {
+fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 10] {
     let BoxOfficeSettings {
         enabled,
         room,
@@ -90,6 +90,7 @@ fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 9] {
         tickets_max,
         hold_cooldown,
         holds_per_minute,
+        late_payment,
     } = boxoffice;
     [
         String::new(),
@@ -101,6 +102,7 @@ fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 9] {
         format!("tickets_max = {tickets_max}"),
         format!("hold_cooldown = \"{}\"", span::format(*hold_cooldown)),
         format!("holds_per_minute = {holds_per_minute}"),
+        format!("late_payment = \"{}\"", span::format(*late_payment)),
     ]
 }
 

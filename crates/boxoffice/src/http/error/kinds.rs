@@ -75,11 +75,11 @@ pub const HOLD_RATE_LIMITED: Kind = Kind {
     status: StatusCode::TOO_MANY_REQUESTS,
     title: "Too many holds within a minute",
 };
-/// The hold ran out, and the seat went to somebody else.
+/// The hold ran out, and the time to pay late is over or the seat went to somebody else.
 pub const HOLD_EXPIRED: Kind = Kind {
     code: "HOLD_EXPIRED",
     status: StatusCode::CONFLICT,
-    title: "The hold has expired and the seat is taken",
+    title: "The hold has expired",
 };
 /// The holder gave it up.
 pub const HOLD_GIVEN_UP: Kind = Kind {

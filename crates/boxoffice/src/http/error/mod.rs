@@ -129,7 +129,8 @@ fn advice(refusal: Refusal) -> &'static str {
             "You have made as many holds as one user may within a minute. Try again after Retry-After."
         }
         Refusal::HoldExpired => {
-            "The hold ran out and somebody else has the seat. No points were taken."
+            "The hold ran out, and it is too late to pay or somebody else has the seat. No points were taken. Choose a \
+             seat again."
         }
         Refusal::HoldGivenUp => "This hold was given up. No points were taken.",
         Refusal::AlreadyPaid => "What is paid cannot be given up.",

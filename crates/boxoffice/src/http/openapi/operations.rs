@@ -132,13 +132,16 @@ fn reservations() -> Vec<Route> {
             "Pay for a seat",
         )))
         .about(
-            "Once, however often it is asked for. After the hold has run out it is honoured if the seat is still free. If \
+            "Once, however often it is asked for. For a minute after the hold has run out, if the operator has not said \
+             otherwise, it is honoured if the seat is still free and the user is within the limits of a new hold. If \
              nothing else is held, the pass ends and the next visitor comes in.",
         )
         .answer(OK, "The payment", "PaymentView", payment)
         .fails(&[
             &RESERVATION_NOT_FOUND,
             &HOLD_EXPIRED,
+            &HOLD_LIMIT,
+            &TICKET_LIMIT,
             &HOLD_GIVEN_UP,
             &INSUFFICIENT_POINTS,
             &USER_NOT_FOUND,

@@ -124,6 +124,27 @@ async fn a_seat_cools_down_by_the_clock_of_the_database_whichever_office_is_aske
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_late_payment_is_honoured_by_the_clock_of_the_database_whichever_office_is_asked() {
+    for offices in Offices::both_ways().await {
+        for (holding, paying) in offices.each() {
+            let kim = holding.person_with_price_of(2).await;
+            let seats = offices.given.seats(2).await;
+            let [soon, later] = [
+                holding.held(&kim, seats[0]).await,
+                holding.held(&kim, seats[1]).await,
+            ];
+            offices.given.age_holds(SECOND * 330).await;
+            let paid = paying.pay(&kim, soon).await;
+            assert_eq!(paid.status, StatusCode::OK, "{}", paid.body);
+            offices.given.age_holds(SECOND * 30).await;
+            let refused = paying.pay(&kim, later).await;
+            assert_eq!(refused.problem(), problem(409, "HOLD_EXPIRED"));
+        }
+        offices.given.assert_books_right().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pass_lasts_as_long_as_a_hold_by_the_clock_of_the_database() {
     for offices in Offices::both_ways().await {
         let house = offices.wrong;

@@ -132,6 +132,16 @@ async fn paid_too_late_is_honoured_while_the_seat_is_free(given: &Given) {
     );
     assert_eq!(house.pay(&slow, lucky).await.status, StatusCode::OK);
     assert_eq!(house.pay(&quick, taken).await.status, StatusCode::OK);
+    house.held(&slow, given.seat().await).await;
+    house.advance(MINUTE * 6).await;
+    let path = format!("/user/{}/reservations", slow.id);
+    let own = house.get(path).login(&slow).await.body;
+    let too_late = own["reservations"][0]["reservationId"].as_i64().unwrap();
+    assert_eq!(
+        house.pay(&slow, too_late).await.problem(),
+        problem(409, "HOLD_EXPIRED"),
+        "a minute after its end"
+    );
     given.assert_books_right().await;
 }
 

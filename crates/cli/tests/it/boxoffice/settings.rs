@@ -122,3 +122,21 @@ fn a_buyer_is_limited_as_the_file_says() {
     assert_eq!(reserve(3).status, 201);
     assert_eq!(reserve(4).code(), "HOLD_RATE_LIMITED");
 }
+
+#[test]
+fn a_seat_is_paid_late_as_the_file_says() {
+    for (late_payment, paid) in [("60s", "PAID"), ("0s", "EXPIRED")] {
+        let site = Site::new(&format!(
+            "[boxoffice]\nhold_ttl = '1s'\nlate_payment = '{late_payment}'\n"
+        ));
+        let server = site.start();
+        let buyer = Buyer::arrive(site.address());
+        let held = buyer.hold(1);
+        until(PATIENCE, "the hold ends", || {
+            (buyer.reservations() == ["EXPIRED"]).then_some(())
+        });
+        let reply = server.client().send(&buyer.payment(held));
+        assert_eq!(reply.status == 200, paid == "PAID", "{}", reply.json());
+        assert_eq!(buyer.reservations(), [paid]);
+    }
+}

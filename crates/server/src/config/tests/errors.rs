@@ -233,6 +233,11 @@ fn each_wrong_value_of_the_box_office_is_told_why() {
             "boxoffice.holds_per_minute",
             "must be between 0 and 1000000",
         ),
+        (
+            "boxoffice.late_payment = '2d'",
+            "boxoffice.late_payment",
+            "must be between 0s and 1d",
+        ),
     ] {
         told(text, key, wrong);
     }

@@ -37,6 +37,7 @@ fn the_shipped_values_are_the_documented_ones() {
         tickets_max: 4,
         hold_cooldown: Duration::from_secs(60),
         holds_per_minute: 20,
+        late_payment: Duration::from_secs(60),
     };
     assert_eq!(settings.boxoffice, boxoffice);
     assert_eq!(settings.rooms.len(), 1);
@@ -155,7 +156,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         limits = { connections_max = 7, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }
         rate_limits = { joins_per_minute = 0, admin_per_minute = 1, admin_failures_per_minute = 2 }
         log = { format = "json", level = "warn,hyper=off" }
-        boxoffice = { enabled = false, room = "a", hold_ttl = "90s", holds_max = 1, tickets_max = 2, hold_cooldown = "0s", holds_per_minute = 0 }
+        boxoffice = { enabled = false, room = "a", hold_ttl = "90s", holds_max = 1, tickets_max = 2, hold_cooldown = "0s", holds_per_minute = 0, late_payment = "5s" }
         [rooms.a]
         batch = 1
         every = "250ms"
