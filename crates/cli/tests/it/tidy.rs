@@ -105,6 +105,16 @@ fn rows_with_stores(guarantees: &str) -> Vec<(&str, &str, &str)> {
     rows
 }
 
+/// Modules of this crate's tests that start a single Redis.
+const ON_REDIS: [&str; 6] = [
+    "nodes",
+    "outage",
+    "redis_rights",
+    "redis_start",
+    "shared_keys",
+    "three_nodes",
+];
+
 /// The stores on which a test runs, or all if it is of the rules that they share.
 fn stores_of(test: &str) -> &'static [&'static str] {
     let path: Vec<_> = test.split("::").collect();
@@ -115,8 +125,8 @@ fn stores_of(test: &str) -> &'static [&'static str] {
         ["cli", "failover", ..] => &["C"],
         ["cli", "nemesis", ..] => &["R", "S", "C"],
         ["cli", "nodes", "alone", ..] => &["E"],
-        ["store", "redis", ..] | ["cli", "nodes" | "three_nodes" | "outage", ..] => &["R"],
-        ["cli", "shared_keys" | "redis_start" | "redis_rights", ..] => &["R"],
+        ["store", "redis", ..] => &["R"],
+        ["cli", module, ..] if ON_REDIS.contains(&module) => &["R"],
         ["store" | "server" | "cli", _, ..] => &["E"],
         _ if test.starts_with("stories;") => &["E", "R", "S", "C"],
         _ => &[],
