@@ -120,13 +120,23 @@ impl Evidence<'_> {
         })
     }
 
+    /// When nodes may first have reached a store again that has forgotten.
+    fn reachable_after(&self, forgetting: &Outage) -> At {
+        let out_of_reach = self.outages.iter().filter(|outage| {
+            let stopped = outage.target == Target::Store && outage.kind == Kind::Stopped;
+            stopped && outage.touches(forgetting.to, forgetting.to)
+        });
+        let until = out_of_reach.map(|outage| outage.to).max();
+        until.unwrap_or_default().max(forgetting.to)
+    }
+
     /// Whether a place may be missing until its holder asks: it is older than what nodes tell again, and nothing was
     /// left; or its node died or found the store too late.
     pub(in crate::history) fn may_be_missing(&self, story: &Story<'_>, by: At) -> bool {
         let joined = story.acknowledged;
         let mut forgettings = self.forgettings().filter(|it| it.touches(joined, by));
         forgettings.any(|forgetting| {
-            let is_old = joined + TOLD_AGAIN < forgetting.to;
+            let is_old = joined + TOLD_AGAIN < self.reachable_after(forgetting);
             let mut outages = self.of_node(story.join.node, joined, forgetting);
             (is_old && forgetting.kind == Kind::Emptied)
                 || outages.any(|outage| match outage.kind {

@@ -61,6 +61,15 @@ fn not_found() -> Vec<Case> {
         },
         Case {
             rule: Rule::W1,
+            how: "a store that was emptied lacks somebody who was to be sent again",
+            wrong: find(emptied(ann(), 5_000)),
+            right: find(emptied(
+                ann().suffered(Kind::Stopped, Target::Store, 4_900..9_000),
+                5_000,
+            )),
+        },
+        Case {
+            rule: Rule::W1,
             how: "a store that was emptied lacks somebody who asks",
             wrong: emptied(ann(), 9_000).polled("ann", 20_000..20_010, only(State::Gone)),
             right: find(emptied(ann(), 9_000)).polled("ann", 31_000..31_010, waiting(1, 1)),
