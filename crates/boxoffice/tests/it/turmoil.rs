@@ -32,7 +32,7 @@ async fn the_books_stay_right_in_long_turmoil(given: &Given) {
 async fn turmoil(given: &Given, clients: u64, steps: u32, seats: u32) {
     let stage = Arc::new(Stage {
         office: given.office.clone(),
-        users: given.users_with(PRICE, 6).await,
+        users: given.users_with(PRICE / 2, 6).await,
         seats: given.seats(seats).await,
         clock: AtomicU64::new(NOW.0),
     });
