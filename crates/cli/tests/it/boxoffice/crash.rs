@@ -37,7 +37,7 @@ impl Apart {
     }
 }
 
-/// The room does not answer while the payment is made, so the pass is still to be finished when the box office dies.
+/// The room is down while the payment is made, so the pass is still to be finished when the box office dies.
 #[test]
 fn a_pass_is_finished_after_a_crash_between_payment_and_finish() {
     let site = Apart::new();
@@ -45,10 +45,10 @@ fn a_pass_is_finished_after_a_crash_between_payment_and_finish() {
     let office = site.sell();
     let [first, second, third] = [(); 3].map(|()| Buyer::arrive(office.address()));
     let reservation = first.hold(first.free_seat());
-    room.freeze();
+    room.kill();
     first.pay(reservation);
     office.kill();
-    room.thaw();
+    let room = site.room.start();
     assert_eq!(
         first.standing(room.address()),
         "ACTIVE",
