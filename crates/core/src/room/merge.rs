@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Bounds, Ending, Header, LostRange, Reply, Room, RoomState, ServerId};
-use crate::{Bits, Ordinal, Timestamp, View};
+use crate::{Bits, Ordinal, Policy, Timestamp, View};
 
 /// From a raise joins are held for this long, so that every live node has merged before the next ordinal is given.
 const JOIN_HOLD: Duration = Duration::from_secs(1);
@@ -76,7 +76,7 @@ impl Room {
             JOIN_HOLD
         };
         header.admission_held_until = header.admission_held_until.max(now + admission_hold);
-        let grace = header.policy.presence_ttl.max(LOST_MIN);
+        let grace = grace(&header.policy);
         if let Some(lost) = &mut header.lost {
             lost.until = now + grace;
         }
@@ -134,8 +134,8 @@ impl Room {
     fn take_maximum(&mut self, memory: &View, now: Timestamp) {
         let known = &memory.header;
         let header = &mut self.header;
+        let grace = grace(&header.policy);
         if known.issued > header.issued {
-            let grace = header.policy.presence_ttl.max(LOST_MIN);
             let after = header
                 .lost
                 .map_or(header.issued, |lost| lost.after.min(header.issued));
@@ -148,7 +148,6 @@ impl Room {
         // A node that knew nothing has created the room again; the older one goes on. Its places are behind the head, so
         // admission waits for their holders as it does for a lost range.
         if known.epoch != header.epoch {
-            let grace = header.policy.presence_ttl.max(LOST_MIN);
             header.admission_held_until = header.admission_held_until.max(now + grace);
         }
         header.admission_held_until = header.admission_held_until.max(known.admission_held_until);
@@ -203,6 +202,11 @@ impl Room {
             }
         }
     }
+}
+
+/// How long holders of lost places are given to ask again.
+fn grace(policy: &Policy) -> Duration {
+    policy.presence_ttl.max(LOST_MIN)
 }
 
 /// Two accounts of what was lost: it begins with the first place that anybody misses, and nobody's time is cut short.
