@@ -311,7 +311,9 @@ impl Room {
         let given_up = self.aside.earliest();
         let held = self.header.admission_held_until;
         let lost = self.open_range().map(|lost| lost.until.max(held));
-        let held = (someone_waits && held > self.header.clock.last()).then_some(held);
+        // The head may have to catch up with a line that ran empty meanwhile.
+        let behind = self.header.head < self.header.issued;
+        let held = ((someone_waits || behind) && held > self.header.clock.last()).then_some(held);
         [tick, round, expiry, given_up, lost, held]
             .into_iter()
             .flatten()
