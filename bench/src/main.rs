@@ -53,6 +53,8 @@ enum Command {
     Http(http::Args),
     /// The server on Redis beside the plain designs and the Redis limit: join, status, gate check, tick.
     Redis(http::Args),
+    /// Two builds of the product in turn, embedded and on Redis: what a change costs.
+    Compare(http::compare::Args),
     /// The Redis limit alone, and the store without HTTP.
     Limit(http::Args),
     /// Status, join and tick as the line grows, embedded, on Redis and in the plain design.
@@ -160,6 +162,7 @@ fn run(command: Command) -> Result<()> {
             show(&chapter)?;
             all_measured(refused)
         }
+        Command::Compare(args) => show(&http::compare::run(&args)?),
         Command::Limit(args) => show(&limit::run(args.limit())?.chapter()),
         Command::Growth(args) => args.part.show(&growth::run(&args.http, &args.growth)?),
         Command::Memory(args) => args.part.show(&memory::run(&args.http, &args.memory)?),

@@ -89,6 +89,11 @@ impl Figures {
         median(&self.redis_micros)
     }
 
+    /// Processor time of server and Redis for one request.
+    pub(crate) fn all_micros(&self) -> f64 {
+        median(&self.server_micros) + self.redis_micros()
+    }
+
     /// Each repetition against the same repetition of the yardstick.
     pub(crate) fn ratios(&self, yardstick: &Self) -> Samples {
         let pairs = self.runs.iter().zip(&yardstick.runs);

@@ -6,6 +6,7 @@
 pub(crate) mod admission;
 pub(crate) mod child;
 pub(crate) mod client;
+pub(crate) mod compare;
 pub(crate) mod embedded;
 pub(crate) mod figures;
 pub(crate) mod hello;
