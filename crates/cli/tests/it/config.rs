@@ -14,6 +14,20 @@ my.toml: OK
 }
 
 #[test]
+fn the_settings_of_benchmark_and_tests_are_valid() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    for name in [
+        "bench/ropeline.toml",
+        "bench/growth.toml",
+        "bench/k6/ropeline.toml",
+        "tests/api/ropeline.toml",
+    ] {
+        let check = format!("config check --config {root}/{name}");
+        Shell::new().ropeline(&check).result();
+    }
+}
+
+#[test]
 fn a_bad_file_is_told_all_its_problems() {
     let text = "listen = \"8080\"\n\n[rooms.main]\nbacth = 5\nactive_max = 5\n";
     let shell = Shell::new().with_file("ropeline.toml", text);
