@@ -1,29 +1,33 @@
 //! What every handler shares.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
+use axum::extract::FromRequestParts;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use http::request;
 use ropeline_core::{Claims, FieldError, Pass, Policy, RoomId, Timestamp};
 use ropeline_gate::Cookies;
 use ropeline_store::{Clock, Seen, Store};
+use ropeline_web::{Client, Rates, TrustedProxies};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
     admin::{Audit, Histories, Sessions},
     beside::Neighbour,
-    client::{Client, TrustedProxies},
     config::{LoginKeys, PublicUrl, check_identity},
     error::ApiError,
     login::Logins,
     metrics::Metrics,
     pages::ReturnRule,
     queue::{LastPasses, Outage},
-    rate::Rates,
     token::KeyRing,
 };
 
@@ -156,7 +160,7 @@ impl App {
         if self.admin_key.matches(key) {
             Ok(())
         } else {
-            Err(self.rates.admin_failed(client, self.now()))
+            Err(self.rates.admin_failed(client, self.now()).into())
         }
     }
 
@@ -177,5 +181,13 @@ impl App {
 
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+}
+
+impl FromRequestParts<App> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut request::Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, &app.trusted_proxies))
     }
 }

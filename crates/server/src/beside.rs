@@ -9,10 +9,10 @@ use axum::{
     response::Response,
 };
 use http::Method;
-use ropeline_web::Explained;
+use ropeline_web::{Client, Explained};
 use utoipa::openapi::OpenApi;
 
-use crate::{app::App, client::Client, error::ApiError, login::Logins, openapi};
+use crate::{app::App, error::ApiError, login::Logins, openapi};
 
 /// A service beside the rooms, on the same address.
 ///
@@ -103,6 +103,7 @@ async fn count_users(
         return Ok(next.run(request).await);
     }
     let (parts, body) = request.into_parts();
-    app.rates.join(Client::of(&parts, &app), app.now())?;
+    let client = Client::of(&parts, &app.trusted_proxies);
+    app.rates.join(client, app.now())?;
     Ok(next.run(Request::from_parts(parts, body)).await)
 }

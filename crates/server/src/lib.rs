@@ -6,7 +6,6 @@
 mod admin;
 mod app;
 mod beside;
-mod client;
 pub mod config;
 pub mod error;
 mod follow;
@@ -18,7 +17,6 @@ mod openapi;
 mod pages;
 pub mod problems;
 mod queue;
-mod rate;
 mod router;
 mod service;
 mod shared;

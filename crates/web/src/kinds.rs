@@ -10,6 +10,12 @@ pub const IDEMPOTENCY_KEY_REUSED: Kind = Kind {
     status: StatusCode::UNPROCESSABLE_ENTITY,
     title: "The idempotency key was used for another request",
 };
+/// Too much from one address.
+pub const RATE_LIMITED: Kind = Kind {
+    code: "RATE_LIMITED",
+    status: StatusCode::TOO_MANY_REQUESTS,
+    title: "Too many requests from this address",
+};
 /// Only somebody with a login may do this.
 pub const LOGIN_REQUIRED: Kind = Kind {
     code: "LOGIN_REQUIRED",

@@ -4,6 +4,7 @@
 //! socket and the handler: limits on connections, heads and bodies, request ids, security headers,
 //! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
+mod client;
 mod connection;
 mod credentials;
 mod event_loops;
@@ -16,6 +17,7 @@ mod moment;
 pub mod openapi;
 pub mod pages;
 mod problem;
+mod rate;
 mod request_id;
 mod retry;
 mod server;
@@ -24,11 +26,12 @@ mod tasks;
 mod written;
 
 pub use crate::{
+    client::{Client, TrustedProxies},
     credentials::{LOGIN_COOKIE, bearer, cookies},
     event_loops::EventLoops,
     explained::Explained,
     extract::{Json, JsonBody, JsonText, Path, Query, object},
-    kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED},
+    kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,
     moment::Moment,
@@ -36,6 +39,7 @@ pub use crate::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
         NOT_FOUND, Problem,
     },
+    rate::{KeyRefused, RateLimits, Rates, RetryAfter},
     request_id::RequestId,
     retry::retry_soon,
     server::{OpenConnections, Report, Server, listen},

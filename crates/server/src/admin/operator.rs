@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, Method, header::AUTHORIZATION, request::Parts};
-use ropeline_web::RequestId;
+use ropeline_web::{Client, RequestId};
 use serde::Serialize;
 
-use crate::{app::App, client::Client, error::ApiError, queue::bearer};
+use crate::{app::App, error::ApiError, queue::bearer};
 
 /// The page says with this header that a request comes from it and not from another site.
 const CSRF_HEADER: &str = "x-csrf-token";
@@ -34,7 +34,7 @@ impl FromRequestParts<App> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let client = Client::of(parts, app);
+        let client = Client::of(parts, &app.trusted_proxies);
         app.rates.admin(client, app.now())?;
         let proof = proof(app, client, &parts.method, &parts.headers)?;
         Ok(Self {

@@ -35,6 +35,7 @@ use std::{
 use ropeline_core::{Policy, RoomId};
 use ropeline_store::Durability;
 use ropeline_web::Limits;
+pub use ropeline_web::{RateLimits, TrustedProxies};
 
 pub use self::{
     bearer_key::BearerKey,
@@ -56,7 +57,6 @@ use self::{
     section::{Document, Section},
     value::{address, duration_within, path, text, texts},
 };
-pub use crate::{client::TrustedProxies, rate::RateLimits};
 
 /// The settings that hold where nobody says otherwise, each explained.
 pub const SHIPPED: &str = include_str!("../../../../ropeline.default.toml");

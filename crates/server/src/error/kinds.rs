@@ -6,7 +6,9 @@ pub use ropeline_gate::kinds::{
     TOKEN_INVALID, TOKEN_NOT_FOUND,
 };
 use ropeline_web::Kind;
-pub use ropeline_web::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, UNAUTHORIZED};
+pub use ropeline_web::{
+    IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED,
+};
 
 /// The user has a place, and nothing shows that the caller may have it.
 pub const DUPLICATED_TOKEN: Kind = Kind {
@@ -31,12 +33,6 @@ pub const VISITOR_NOT_FOUND: Kind = Kind {
     code: "VISITOR_NOT_FOUND",
     status: StatusCode::NOT_FOUND,
     title: "This user has no place in the room",
-};
-/// Too much from one address.
-pub const RATE_LIMITED: Kind = Kind {
-    code: "RATE_LIMITED",
-    status: StatusCode::TOO_MANY_REQUESTS,
-    title: "Too many requests from this address",
 };
 
 /// Every kind that this service answers with, beside those of the web crate.

@@ -9,7 +9,7 @@ use http::StatusCode;
 use ropeline_core::{Ending, FieldError, RoomId};
 use ropeline_gate::RETRY_FULL;
 use ropeline_store::StoreError;
-use ropeline_web::{INVALID_REQUEST, Kind, Problem, retry_soon};
+use ropeline_web::{INVALID_REQUEST, KeyRefused, Kind, Problem, RetryAfter, retry_soon};
 
 pub use self::kinds::{
     CATALOGUE, DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED,
@@ -98,6 +98,21 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::NoSuchRoom(room) => Self::NoSuchRoom(room),
             error => Self::Store(error),
+        }
+    }
+}
+
+impl From<RetryAfter> for ApiError {
+    fn from(RetryAfter(wait): RetryAfter) -> Self {
+        Self::RateLimited(wait)
+    }
+}
+
+impl From<KeyRefused> for ApiError {
+    fn from(refused: KeyRefused) -> Self {
+        match refused {
+            KeyRefused::Wrong => Self::Unauthorized,
+            KeyRefused::TooMany(retry) => retry.into(),
         }
     }
 }

@@ -7,10 +7,10 @@ use axum::{
 };
 use http::{HeaderMap, header::SET_COOKIE};
 use minijinja::{Value, context};
-use ropeline_web::pages::Page;
+use ropeline_web::{Client, pages::Page};
 use serde::Deserialize;
 
-use crate::{app::App, client::Client, error::ApiError};
+use crate::{app::App, error::ApiError};
 
 const HERE: &str = "/admin";
 

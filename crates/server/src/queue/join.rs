@@ -17,7 +17,7 @@ use ropeline_core::{
 };
 use ropeline_gate::header_token;
 use ropeline_store::Seen;
-use ropeline_web::{Json, LOGIN_COOKIE};
+use ropeline_web::{Client, Json, LOGIN_COOKIE};
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
 use utoipa::{
@@ -33,7 +33,6 @@ use super::{
 };
 use crate::{
     app::App,
-    client::Client,
     error::ApiError,
     token::{ISSUER, random},
 };
@@ -310,7 +309,7 @@ impl FromRequestParts<App> for JoinHeaders {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        Self::of(&parts.headers, Client::of(parts, app), app)
+        Self::of(&parts.headers, Client::of(parts, &app.trusted_proxies), app)
     }
 }
 

@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, Method, Uri, header::ORIGIN};
-use ropeline_web::{Json, JsonBody, Shortcut, Shortly};
+use ropeline_web::{Client, Json, JsonBody, Shortcut, Shortly};
 
 use super::{
     credentials::Asking,
@@ -16,7 +16,7 @@ use super::{
     status::{status, tell, view},
     verify::verify,
 };
-use crate::{app::App, client::Client};
+use crate::app::App;
 
 /// As the router has them.
 const TOKENS: &str = "/api/v1/queue/tokens";
@@ -52,7 +52,7 @@ impl Shortcut for Straight {
 }
 
 fn enter(app: &App, request: Request, peer: SocketAddr) -> Shortly {
-    let client = Client::at(peer, request.headers(), app);
+    let client = Client::at(peer, request.headers(), &app.trusted_proxies);
     let headers = match JoinHeaders::of(request.headers(), client, app) {
         Ok(headers) => headers,
         Err(error) => return Shortly::Now(error.into_response()),

@@ -2,8 +2,9 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use ropeline_web::Client;
 
-use crate::{app::App, client::Client, error::ApiError, queue::bearer};
+use crate::{app::App, error::ApiError, queue::bearer};
 
 /// Proof that the caller has the service key.
 #[derive(Debug)]
@@ -14,14 +15,14 @@ impl FromRequestParts<App> for Service {
 
     /// A service speaks for all of its visitors, so with the right key it may ask as often as it likes.
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let (client, now) = (Client::of(parts, app), app.now());
+        let (client, now) = (Client::of(parts, &app.trusted_proxies), app.now());
         app.rates.service(client, now)?;
         let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
         let right = app.service_key.as_ref();
         if right.is_some_and(|right| right.matches(&key)) {
             Ok(Self)
         } else {
-            Err(app.rates.service_failed(client, now))
+            Err(app.rates.service_failed(client, now).into())
         }
     }
 }

@@ -17,7 +17,7 @@ use std::{
 use axum::Router;
 use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
-use ropeline_web::{EventLoops, Limits, Report, Server, Tasks, listen};
+use ropeline_web::{EventLoops, Limits, Rates, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
 pub(crate) use self::store::Opened;
@@ -39,7 +39,6 @@ use crate::{
     metrics::{Metrics, Observer},
     pages::ReturnRule,
     queue::{LastPasses, Outage, Straight},
-    rate::Rates,
     router::{cors, router},
     service::InProcess,
     shared::Sharing,

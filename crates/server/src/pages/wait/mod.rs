@@ -14,13 +14,12 @@ use axum::{
 };
 use http::{HeaderMap, Uri, header::SET_COOKIE};
 use minijinja::context;
-use ropeline_web::{Path, RequestId, pages::Page};
+use ropeline_web::{Client, Path, RequestId, pages::Page};
 use serde::Deserialize;
 
 use self::{here::Here, picture::Picture};
 use crate::{
     app::App,
-    client::Client,
     error::ApiError,
     queue::{Asking, JoinHeaders, Place, PlaceView, depart, hold},
 };
@@ -67,7 +66,7 @@ pub(crate) async fn join(
         return no_room(page);
     };
     if let Err(error) = app.rates.join(client, app.now()) {
-        return Picture::refused(error, page, &id).render(page, &here);
+        return Picture::refused(error.into(), page, &id).render(page, &here);
     }
     let joining = JoinHeaders::of_page(&headers, sent.key);
     match hold(&app, here.room.clone(), None, &joining).await {

@@ -6,8 +6,9 @@ use std::net::IpAddr;
 
 use ropeline_core::Timestamp;
 
-use self::meter::{Meter, RetryAfter};
-use crate::{client::Client, error::ApiError};
+use self::meter::Meter;
+pub use self::meter::RetryAfter;
+use crate::Client;
 
 /// Addresses that are remembered for each limit: about 5 MB where all of them are in debt.
 const ADDRESSES_MAX: usize = 100_000;
@@ -27,7 +28,7 @@ pub struct RateLimits {
 
 /// What every address has asked lately.
 #[derive(Debug)]
-pub(crate) struct Rates {
+pub struct Rates {
     joins: Meter<Block>,
     admin: Meter<Block>,
     admin_keys: Guesses,
@@ -36,7 +37,8 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    pub(crate) fn new(limits: RateLimits) -> Self {
+    /// Has counted nothing yet.
+    pub fn new(limits: RateLimits) -> Self {
         let RateLimits {
             joins_per_minute,
             admin_per_minute,
@@ -52,34 +54,32 @@ impl Rates {
 
     /// Counts a join. This machine itself may join as often as it likes: behind a proxy on it that nobody
     /// declared, the whole crowd has one address.
-    pub(crate) fn join(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
+    pub fn join(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
         if client.is_this_machine() {
             return Ok(());
         }
-        let taken = self.joins.take(Block::of(client.address), now);
-        taken.map_err(ApiError::from)
+        self.joins.take(Block::of(client.address), now)
     }
 
     /// Counts a request to the admin API, before its key is looked at. An address that has shown too many
     /// wrong keys is refused whatever it shows, so that it cannot go on guessing.
-    pub(crate) fn admin(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
+    pub fn admin(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
         self.admin_keys.check(client, now)?;
-        self.admin.take(Block::of(client.address), now)?;
-        Ok(())
+        self.admin.take(Block::of(client.address), now)
     }
 
     /// Counts a wrong admin key, and says what to answer it with.
-    pub(crate) fn admin_failed(&self, client: Client, now: Timestamp) -> ApiError {
+    pub fn admin_failed(&self, client: Client, now: Timestamp) -> KeyRefused {
         self.admin_keys.wrong(client, now)
     }
 
     /// Refuses an address that has shown too many wrong service keys, whatever it shows now. Nothing else is counted.
-    pub(crate) fn service(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
+    pub fn service(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
         self.service_keys.check(client, now)
     }
 
     /// Counts a wrong service key, and says what to answer it with.
-    pub(crate) fn service_failed(&self, client: Client, now: Timestamp) -> ApiError {
+    pub fn service_failed(&self, client: Client, now: Timestamp) -> KeyRefused {
         self.service_keys.wrong(client, now)
     }
 }
@@ -101,14 +101,13 @@ impl Guesses {
         }
     }
 
-    fn check(&self, client: Client, now: Timestamp) -> Result<(), ApiError> {
-        let checked = self.of_one.check(&Block::of(client.address), now);
-        checked.map_err(ApiError::from)
+    fn check(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
+        self.of_one.check(&Block::of(client.address), now)
     }
 
     /// The wrong keys of all addresses together are counted here only, after the comparison: however many
     /// others guess, they keep out nobody who has the key.
-    fn wrong(&self, client: Client, now: Timestamp) -> ApiError {
+    fn wrong(&self, client: Client, now: Timestamp) -> KeyRefused {
         let block = Block::of(client.address);
         let alone = self.of_one.take(block, now);
         let together = self.of_all.take((), now);
@@ -120,16 +119,19 @@ impl Guesses {
             );
         }
         match alone.and(together) {
-            Ok(()) => ApiError::Unauthorized,
-            Err(retry) => retry.into(),
+            Ok(()) => KeyRefused::Wrong,
+            Err(retry) => KeyRefused::TooMany(retry),
         }
     }
 }
 
-impl From<RetryAfter> for ApiError {
-    fn from(RetryAfter(wait): RetryAfter) -> Self {
-        Self::RateLimited(wait)
-    }
+/// What a wrong key is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyRefused {
+    /// It is wrong.
+    Wrong,
+    /// Too many were wrong.
+    TooMany(RetryAfter),
 }
 
 /// What counts as one address: one of IPv4, or the 64 bits of IPv6 that a household or a host is given,

@@ -19,7 +19,7 @@ const SWEEP_EVERY_NS: u64 = 1_000_000_000;
 
 /// Not now, but after this long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RetryAfter(pub(crate) Duration);
+pub struct RetryAfter(pub Duration);
 
 /// So many turns a minute for each key, in bounded memory.
 ///

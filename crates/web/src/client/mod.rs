@@ -5,24 +5,20 @@
 
 mod proxies;
 
-use std::{
-    convert::Infallible,
-    net::{IpAddr, SocketAddr},
-};
+use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::ConnectInfo;
 use http::{HeaderMap, request::Parts};
 
 pub use self::proxies::TrustedProxies;
-use crate::app::App;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// Who sent a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Client {
+pub struct Client {
     /// Where the request comes from, as far as those whom we trust can tell.
-    pub(crate) address: IpAddr,
+    pub address: IpAddr,
     route: Route,
 }
 
@@ -33,25 +29,17 @@ enum Route {
     Proxied,
 }
 
-impl FromRequestParts<App> for Client {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
-        Ok(Self::of(parts, app))
-    }
-}
-
 impl Client {
     /// Worked out only where it is asked for: most requests need no address.
-    pub(crate) fn of(parts: &Parts, app: &App) -> Self {
+    pub fn of(parts: &Parts, proxies: &TrustedProxies) -> Self {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let ConnectInfo(peer) = peer.expect("the server tells the peer of every request");
-        Self::at(*peer, &parts.headers, app)
+        Self::at(*peer, &parts.headers, proxies)
     }
 
     /// Who has sent a request with these headers by way of this peer.
-    pub(crate) fn at(peer: SocketAddr, headers: &HeaderMap, app: &App) -> Self {
-        Self::behind(&app.trusted_proxies, peer.ip(), headers)
+    pub fn at(peer: SocketAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> Self {
+        Self::behind(proxies, peer.ip(), headers)
     }
 
     /// The peer, unless it is a trusted proxy; then the nearest address that is not one.
@@ -79,7 +67,7 @@ impl Client {
 
     /// Whether it comes from this machine itself, as from a program beside us or a proxy that nobody
     /// declared.
-    pub(crate) fn is_this_machine(self) -> bool {
+    pub fn is_this_machine(self) -> bool {
         self.route == Route::Direct && self.address.is_loopback()
     }
 }
