@@ -29,7 +29,7 @@ pub use crate::{
     client::{Client, TrustedProxies},
     credentials::{LOGIN_COOKIE, bearer, cookies},
     event_loops::EventLoops,
-    explained::Explained,
+    explained::{Explained, explain},
     extract::{Json, JsonBody, JsonText, Path, Query, object},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED},
     language::{Language, Speaking},

@@ -16,7 +16,6 @@ pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
         templates: &[
             ("home.html", include_str!("../../templates/home.html")),
             ("wait.html", include_str!("../../templates/wait.html")),
-            ("problem.html", include_str!("../../templates/problem.html")),
             ("login.html", include_str!("../../templates/login.html")),
             ("admin.html", include_str!("../../templates/admin.html")),
             (

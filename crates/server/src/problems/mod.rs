@@ -2,31 +2,12 @@
 
 mod explained;
 
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
-use http::{
-    HeaderMap,
-    header::{ACCEPT, VARY},
-};
-use minijinja::{Value, context, value::Serde};
-use ropeline_web::{Explained, Json, NOT_FOUND, Path, Problem, pages::Page};
-use serde::Serialize;
+use axum::{extract::State, response::Response};
+use http::HeaderMap;
+use ropeline_web::{Path, Problem, explain, pages::Page};
 
 pub use self::explained::EXPLAINED;
 use crate::app::App;
-
-/// The same for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct View {
-    code: &'static str,
-    status: u16,
-    title: &'static str,
-    when: &'static str,
-    what_to_do: &'static str,
-}
 
 /// `/problems/token-expired`, for people or programs.
 pub(crate) async fn problem(
@@ -35,40 +16,6 @@ pub(crate) async fn problem(
     page: Page,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let path = format!("/problems/{code}");
     let beside = app.neighbour.get().map_or(&[][..], |it| it.explained);
-    let mut all = EXPLAINED.iter().chain(beside);
-    let explained = all.find(|it| it.kind.type_path() == path);
-    let Some(explained) = explained else {
-        return Err(Problem::new(&NOT_FOUND, "No problem has this code."));
-    };
-    let mut response = if takes_html(&headers) {
-        let problem = Value::from(Serde(&view(explained)));
-        page.render("problem.html", &path, context! { problem })
-    } else {
-        Json(view(explained)).into_response()
-    };
-    response.headers_mut().append(VARY, ACCEPT.into());
-    Ok(response)
-}
-
-/// Browsers name HTML; programs that take anything get JSON.
-fn takes_html(headers: &HeaderMap) -> bool {
-    let mut accepted = headers.get_all(ACCEPT).iter();
-    accepted.any(|line| line.to_str().is_ok_and(|line| line.contains("text/html")))
-}
-
-fn view(explained: &Explained) -> View {
-    let Explained {
-        kind,
-        when,
-        what_to_do,
-    } = explained;
-    View {
-        code: kind.code,
-        status: kind.status.as_u16(),
-        title: kind.title,
-        when,
-        what_to_do,
-    }
+    explain(EXPLAINED.iter().chain(beside), &code, page, &headers)
 }

@@ -9,7 +9,11 @@ use super::{
 };
 use crate::{Language, Problem};
 
-const FRAME: (&str, &str) = ("base.html", include_str!("../../templates/base.html"));
+/// What every service's pages have in common.
+const COMMON: [(&str, &str); 2] = [
+    ("base.html", include_str!("../../templates/base.html")),
+    ("problem.html", include_str!("../../templates/problem.html")),
+];
 
 /// What a service's pages have beside the frame.
 #[derive(Debug)]
@@ -40,7 +44,7 @@ impl Book {
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.add_filter("fill", fill_filter);
         templates.add_filter("grouped", grouped);
-        for (name, source) in [FRAME].iter().chain(sources.templates) {
+        for (name, source) in COMMON.iter().chain(sources.templates) {
             let added = templates.add_template(name, source);
             added.expect("the tests render every template");
         }

@@ -1,5 +1,8 @@
 //! Kinds of problems in words, at the address that a problem names as `type`.
 
+mod page;
+
+pub use self::page::explain;
 use crate::Kind;
 
 /// A kind of problem in words.
