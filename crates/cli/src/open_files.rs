@@ -13,8 +13,8 @@ pub(crate) struct TooFew {
 
 /// Asks for as many open files as so many connections need, since many systems allow a process 1,024
 /// unless it asks for more.
-pub(crate) fn allow(connections_max: usize) -> Result<(), TooFew> {
-    let wanted = connections_max as u64 + OTHER_FILES;
+pub(crate) fn allow(connections: usize) -> Result<(), TooFew> {
+    let wanted = connections as u64 + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(u64::MAX).min(wanted);
     if limit.current.is_some_and(|current| current < most) {

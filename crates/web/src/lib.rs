@@ -4,6 +4,7 @@
 //! socket and the handler: limits on connections, heads and bodies, request ids, security headers,
 //! the check against other sites, and the rule that every failure leaves as an RFC 9457 [`Problem`].
 
+mod acceptor;
 mod client;
 mod connection;
 mod credentials;
@@ -14,6 +15,7 @@ mod kinds;
 mod language;
 mod limits;
 mod moment;
+mod occupancy;
 pub mod openapi;
 pub mod pages;
 mod problem;
@@ -35,6 +37,7 @@ pub use crate::{
     language::{Language, Speaking},
     limits::Limits,
     moment::Moment,
+    occupancy::OpenConnections,
     problem::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
         NOT_FOUND, Problem,
@@ -42,7 +45,7 @@ pub use crate::{
     rate::{KeyRefused, RateLimits, Rates, RetryAfter},
     request_id::RequestId,
     retry::retry_soon,
-    server::{OpenConnections, Report, Server, listen},
+    server::{Report, Server, listen},
     service::{Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
     written::{Plain, WriteJson},

@@ -5,8 +5,11 @@ use std::time::Duration;
 /// Limits of one listener. Every one of them is enforced before memory for the excess is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections open at once; further ones wait in the kernel's backlog until one ends.
+    /// Connections open at once. When most are taken, idle ones are closed for further ones, which
+    /// wait if none is idle.
     pub connections_max: usize,
+    /// Connections open at once of one address of IPv4, or one /64 of IPv6; 0 is any number.
+    pub connections_per_address: usize,
     /// From the accepted connection to its first byte.
     pub first_byte: Duration,
     /// From the first byte of a request to the end of its head, however it trickles.
@@ -28,11 +31,37 @@ pub struct Limits {
     pub head_bytes_max: usize,
 }
 
+/// Connections of this machine that find a place when all others are taken: health checks, metrics and
+/// operators.
+const RESERVE_MAX: usize = 32;
+
+/// Accepted connections that wait for a place. The reserve is of use only to those that are accepted.
+const WAITING_MAX: usize = 32;
+
+impl Limits {
+    /// Connections of this machine beyond [`Limits::connections_max`].
+    pub(crate) fn reserve(&self) -> usize {
+        (self.connections_max / 64).clamp(1, RESERVE_MAX)
+    }
+
+    /// Accepted connections beyond these that wait until one ends.
+    pub(crate) fn waiting_max(&self) -> usize {
+        (self.connections_max / 64).clamp(1, WAITING_MAX)
+    }
+
+    /// File descriptors that connections take at most.
+    pub fn descriptors_max(&self) -> usize {
+        self.connections_max + self.reserve() + self.waiting_max()
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             // Measured: 5 KiB each while idle, 16 KiB while in use. Needs as many file descriptors.
             connections_max: 10_000,
+            // Thousands of phones share the address of their carrier.
+            connections_per_address: 0,
             first_byte: Duration::from_secs(10),
             header: Duration::from_secs(10),
             // Longer than the 60 s at which common proxies give up theirs, so that the proxy

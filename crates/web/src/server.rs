@@ -1,39 +1,25 @@
-//! The accept loop.
+//! A router, and what surrounds it on one listener.
 
 use std::{
     future::Future,
     io,
     net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
 use axum::Router;
-use hyper::server::conn::http1;
-use tokio::{
-    net::{TcpListener, TcpSocket, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::sleep,
-};
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::{
-    EventLoops, Limits, Observe, Tasks,
-    connection::{self, End},
+    EventLoops, Limits, Observe, OpenConnections, Tasks, TrustedProxies,
+    acceptor::Acceptor,
+    occupancy::{Occupancy, Privileged},
     service::{Service, Shortcut},
 };
 
-/// First and last pause after a failed accept, as when the process is out of file descriptors.
-const BACK_OFF: Duration = Duration::from_millis(10);
-const BACK_OFF_MAX: Duration = Duration::from_secs(1);
-
 /// What connections may take beyond their time to drain, to let go of what they hold.
 const DRAIN_GRACE: Duration = Duration::from_secs(1);
-
-/// Smallest read buffer that hyper allows, and so what a head gets beyond its own limit.
-const BUFFER_SLACK: usize = 8 * 1024;
 
 /// Connections that may wait to be accepted. The usual 128 are gone in the first moment of a rush, and who
 /// does not fit in is not refused but tries again a second later.
@@ -60,6 +46,7 @@ pub struct Server {
     origins: Vec<String>,
     observer: Option<Box<dyn Observe>>,
     loops: Option<Arc<EventLoops>>,
+    privileged: Privileged,
     open: OpenConnections,
 }
 
@@ -73,6 +60,7 @@ impl Server {
             origins: Vec::new(),
             observer: None,
             loops: None,
+            privileged: Privileged::default(),
             open: OpenConnections::default(),
         }
     }
@@ -106,6 +94,20 @@ impl Server {
         self
     }
 
+    /// Never closes idle connections of these to make room for others: each serves many visitors.
+    #[must_use]
+    pub fn proxies(mut self, proxies: TrustedProxies) -> Self {
+        self.privileged.proxies = proxies;
+        self
+    }
+
+    /// Keeps the reserve of connections for these networks instead of the loopback addresses.
+    #[must_use]
+    pub fn this_machine(mut self, networks: TrustedProxies) -> Self {
+        self.privileged.this_machine = Some(networks);
+        self
+    }
+
     /// A gauge that can be read while the server runs.
     pub fn open_connections(&self) -> OpenConnections {
         self.open.clone()
@@ -118,8 +120,8 @@ impl Server {
         let drain = self.limits.drain;
         let open = self.open.clone();
         let tasks = Tasks::new();
-        let accepting = Acceptor::new(self, tasks.clone());
-        let cut = Arc::clone(&accepting.cut);
+        let accepting = self.acceptor(tasks.clone());
+        let cut = accepting.cut();
         tokio::select! {
             biased;
             () = shutdown => {}
@@ -131,6 +133,22 @@ impl Server {
         Report {
             cut: cut.load(Relaxed) + stuck,
         }
+    }
+
+    fn acceptor(self, tasks: Tasks) -> Acceptor {
+        let Self {
+            router,
+            shortcut,
+            limits,
+            origins,
+            observer,
+            loops,
+            privileged,
+            open,
+        } = self;
+        let occupancy = Occupancy::new(&limits, privileged, open);
+        let service = Service::new(router, shortcut, limits, origins, observer);
+        Acceptor::new(service, occupancy, loops, tasks)
     }
 }
 
@@ -147,133 +165,4 @@ impl std::fmt::Debug for Server {
 pub struct Report {
     /// Connections that were still busy when the time to drain was over.
     pub cut: usize,
-}
-
-/// How many connections of one server are open.
-#[derive(Clone, Debug, Default)]
-pub struct OpenConnections(Arc<AtomicUsize>);
-
-impl OpenConnections {
-    /// The number now.
-    pub fn get(&self) -> usize {
-        self.0.load(Relaxed)
-    }
-
-    fn enter(&self) -> Entry {
-        self.0.fetch_add(1, Relaxed);
-        Entry(self.clone())
-    }
-}
-
-/// One open connection; counted until dropped, also by a panic.
-struct Entry(OpenConnections);
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Relaxed);
-    }
-}
-
-struct Acceptor {
-    service: Arc<Service>,
-    http: http1::Builder,
-    slots: Arc<Semaphore>,
-    loops: Option<Arc<EventLoops>>,
-    open: OpenConnections,
-    cut: Arc<AtomicUsize>,
-    tasks: Tasks,
-}
-
-impl Acceptor {
-    fn new(server: Server, tasks: Tasks) -> Self {
-        let Server {
-            router,
-            shortcut,
-            limits,
-            origins,
-            observer,
-            loops,
-            open,
-        } = server;
-        Self {
-            http: http(&limits),
-            slots: Arc::new(Semaphore::new(limits.connections_max)),
-            service: Arc::new(Service::new(router, shortcut, limits, origins, observer)),
-            loops,
-            open,
-            cut: Arc::default(),
-            tasks,
-        }
-    }
-
-    async fn run(&self, listener: TcpListener) -> std::convert::Infallible {
-        let mut failures = 0;
-        loop {
-            // Taken first, so that a connection beyond the limit is never accepted.
-            let slot = Arc::clone(&self.slots).acquire_owned().await;
-            let slot = slot.expect("nobody closes this semaphore");
-            match listener.accept().await {
-                Ok((stream, peer)) => {
-                    failures = 0;
-                    self.spawn(stream, peer, slot);
-                }
-                // The peer gave up while it was in the backlog.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) => {
-                    if failures == 0 {
-                        tracing::warn!(%error, "connections cannot be accepted; trying again");
-                    }
-                    sleep(back_off(failures)).await;
-                    failures += 1;
-                }
-            }
-        }
-    }
-
-    fn spawn(&self, stream: TcpStream, peer: SocketAddr, slot: OwnedSemaphorePermit) {
-        let entry = self.open.enter();
-        let service = Arc::clone(&self.service);
-        let http = self.http.clone();
-        let cut = Arc::clone(&self.cut);
-        let stop = self.tasks.stop_word();
-        let serve = async move |stream: TcpStream| {
-            // A socket whose options cannot be set is gone, as its first read will say.
-            stream.set_nodelay(true).ok();
-            if connection::run(stream, peer, service, http, stop).await == End::Cut {
-                cut.fetch_add(1, Relaxed);
-            }
-            drop((slot, entry));
-        };
-        let Some(loops) = &self.loops else {
-            self.tasks.spawn(serve(stream));
-            return;
-        };
-        // One that cannot be handed over is gone, too.
-        if let Ok(stream) = stream.into_std() {
-            self.tasks.spawn_on(loops.idlest(), async move {
-                if let Ok(stream) = TcpStream::from_std(stream) {
-                    serve(stream).await;
-                }
-            });
-        }
-    }
-}
-
-fn http(limits: &Limits) -> http1::Builder {
-    let mut http = http1::Builder::new();
-    http.header_read_timeout(None)
-        // Answers are small: one copy is cheaper than telling the kernel of two pieces.
-        .writev(false)
-        .max_buf_size(limits.head_bytes_max + BUFFER_SLACK);
-    // Above 100, hyper takes heap memory for every head.
-    if limits.headers_max > 100 {
-        http.max_headers(limits.headers_max);
-    }
-    http
-}
-
-fn back_off(failures: u32) -> Duration {
-    BACK_OFF
-        .saturating_mul(1 << failures.min(10))
-        .min(BACK_OFF_MAX)
 }

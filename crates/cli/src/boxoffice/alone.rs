@@ -73,7 +73,9 @@ async fn until_stopped(
     service.run(&tasks);
     let own_origin = settings.public_url.map(|url| url.as_str().to_owned());
     let origins = settings.cors_origins.into_iter().chain(own_origin);
-    let server = Server::new(router(&service), settings.limits).origins(origins.collect());
+    let server = Server::new(router(&service), settings.limits)
+        .origins(origins.collect())
+        .proxies(settings.trusted_proxies);
     let report = server.serve(listener, stop).await;
     serve::tell_cut(report);
     tasks.stop();

@@ -44,7 +44,7 @@ pub(crate) fn prepare_process(settings: &Settings) {
             tracing::warn!("the {name} key is shorter than 16 characters and may be guessed");
         }
     }
-    if let Err(limit) = open_files::allow(settings.limits.connections_max) {
+    if let Err(limit) = open_files::allow(settings.limits.descriptors_max()) {
         tracing::warn!(
             allowed = limit.allowed,
             "fewer files may be open than limits.connections_max asks for: raise `ulimit -Hn`, or lower the setting"

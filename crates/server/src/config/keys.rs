@@ -50,8 +50,9 @@ pub(super) const FILE: [Key; 20] = [
 ];
 
 /// Settings of `[limits]`.
-pub(super) const LIMITS: [Key; 10] = [
+pub(super) const LIMITS: [Key; 11] = [
     key("connections_max", "10000"),
+    key("connections_per_address", "0"),
     key("first_byte", r#""10s""#),
     key("header", r#""10s""#),
     key("idle", r#""75s""#),

@@ -16,6 +16,8 @@ const PATIENCE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration
 const DRAIN: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(3600);
 /// More than one process can have files open.
 const CONNECTIONS: RangeInclusive<usize> = 1..=1_000_000;
+/// None, or no more than there may be in all.
+const PER_ADDRESS: RangeInclusive<usize> = 0..=1_000_000;
 /// A join fits into the first; the last, times the connections, must still fit into memory.
 const BODY_BYTES: RangeInclusive<usize> = 1024..=16 * 1024 * 1024;
 /// Browsers behind two proxies send about thirty.
@@ -40,6 +42,11 @@ pub(super) fn read(file: &mut Section<'_>, limits: &mut Limits) {
     section.set(&mut limits.drain, "drain", duration_within(DRAIN));
     for (key, slot, bounds) in [
         ("connections_max", &mut limits.connections_max, CONNECTIONS),
+        (
+            "connections_per_address",
+            &mut limits.connections_per_address,
+            PER_ADDRESS,
+        ),
         ("body_bytes_max", &mut limits.body_bytes_max, BODY_BYTES),
         ("headers_max", &mut limits.headers_max, HEADERS),
         ("head_bytes_max", &mut limits.head_bytes_max, HEAD_BYTES),

@@ -109,6 +109,7 @@ fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 10] {
 fn limits_lines(limits: &Limits) -> Vec<String> {
     let Limits {
         connections_max,
+        connections_per_address,
         first_byte,
         header,
         idle,
@@ -122,6 +123,7 @@ fn limits_lines(limits: &Limits) -> Vec<String> {
     let mut lines = vec![String::new(), "[limits]".into()];
     for (key, count) in [
         ("connections_max", connections_max),
+        ("connections_per_address", connections_per_address),
         ("body_bytes_max", body_bytes_max),
         ("headers_max", headers_max),
         ("head_bytes_max", head_bytes_max),

@@ -24,6 +24,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     answers: Arc<Answers>,
     connections: IntGauge,
+    made_room: IntCounter,
     store_up: IntGauge,
     unreplicated: IntCounter,
     /// Whom the gate let through without asking the store.
@@ -42,6 +43,11 @@ impl Metrics {
         let metrics = Self {
             answers: Arc::default(),
             connections: gauge("http_connections", "Open connections"),
+            made_room: IntCounter::new(
+                "http_connections_closed_early_total",
+                "Idle connections closed early to make room for others",
+            )
+            .expect("valid name"),
             store_up: gauge("store_up", "Whether the store takes joins"),
             unreplicated: IntCounter::new(
                 "store_unreplicated_total",
@@ -91,9 +97,10 @@ impl Metrics {
     }
 
     fn register(&self) {
-        let all: [Box<dyn prometheus::core::Collector>; 9] = [
+        let all: [Box<dyn prometheus::core::Collector>; 10] = [
             Box::new(Told::of(&self.answers)),
             Box::new(self.connections.clone()),
+            Box::new(self.made_room.clone()),
             Box::new(self.store_up.clone()),
             Box::new(self.unreplicated.clone()),
             Box::new(self.unchecked.clone()),
@@ -118,6 +125,8 @@ impl Metrics {
     pub(crate) fn render(&self, store: &dyn Store, histories: &Histories) -> String {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.connections.set(signed(open.get() as u64));
+        self.made_room.reset();
+        self.made_room.inc_by(open.closed_to_make_room());
         self.store_up.set(i64::from(store.health() == Health::Up));
         self.unreplicated.reset();
         self.unreplicated.inc_by(store.unreplicated());

@@ -233,6 +233,7 @@ impl Ready {
         let own_origin = public_url.map(|url| url.as_str().to_owned());
         let server = Server::new(router, limits)
             .shortcut(Straight(app.clone()))
+            .proxies(app.trusted_proxies.clone())
             .origins(cors_origins.into_iter().chain(own_origin).collect())
             .observe(Observer(Arc::clone(&app.metrics)));
         let server = match loops {

@@ -3,6 +3,7 @@
 //! `X-Forwarded-For` is read only where a trusted proxy sent it. `Forwarded` (RFC 7239) is not read: a
 //! proxy that writes one header lets the other through as the visitor sent it, and only one can be believed.
 
+mod block;
 mod proxies;
 
 use std::net::{IpAddr, SocketAddr};
@@ -10,6 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use axum::extract::ConnectInfo;
 use http::{HeaderMap, request::Parts};
 
+pub(crate) use self::block::Block;
 pub use self::proxies::TrustedProxies;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";

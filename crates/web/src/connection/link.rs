@@ -54,7 +54,9 @@ pub(super) enum Phase {
     Idle { requests: u64 },
     /// In the middle of a head.
     Head { requests: u64 },
-    /// For a handler, or for a body, which keeps its own time.
+    /// For the rest of a body, which keeps its own time.
+    Body { requests: u64 },
+    /// For a handler.
     Service,
     /// For a handler, while the peer sends nothing more and may be gone.
     HalfClosed,
@@ -87,6 +89,8 @@ impl Link {
         } else if self.answer_is_due() {
             if self.half_closed.load(Relaxed) {
                 Phase::HalfClosed
+            } else if self.unread.is_arriving() {
+                Phase::Body { requests }
             } else {
                 Phase::Service
             }

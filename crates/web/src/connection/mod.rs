@@ -37,7 +37,7 @@ use self::{
     link::{Handler, Link, Phase},
     pace::Pace,
 };
-use crate::{Limits, service::Service, tasks::StopWord};
+use crate::{Limits, occupancy::Activity, service::Service, tasks::StopWord};
 
 /// How long an idle connection keeps its buffers, for requests that follow each other closely.
 const PARK_AFTER: Duration = Duration::from_secs(1);
@@ -45,6 +45,11 @@ const PARK_AFTER: Duration = Duration::from_secs(1);
 /// How long a request goes on after the peer has closed its writing side. Most such peers are gone,
 /// and the server should not work long on what they requested.
 const HALF_CLOSED_MAX: Duration = Duration::from_secs(10);
+
+/// A peer that lets a body or an answer wait for so long counts as idle where others need its place.
+/// Bodies follow their heads after a round trip, and slow networks take a piece of an answer now and then.
+const BODY_GRACE: Duration = Duration::from_secs(2);
+const ANSWER_GRACE: Duration = Duration::from_secs(5);
 
 /// How long, and how many bytes, a refused peer may go on sending. A socket closed with unread
 /// input resets the connection, and the peer may lose the answer that says why.
@@ -63,7 +68,11 @@ pub(crate) enum End {
 /// Why a connection stopped being driven.
 enum Halt {
     Ended,
-    Parked { since: Instant },
+    Parked {
+        since: Instant,
+    },
+    /// Others need its place.
+    Displaced,
     SlowHead,
     Stalled,
     Cut,
@@ -76,16 +85,21 @@ pub(crate) async fn run(
     service: Arc<Service>,
     http: http1::Builder,
     stop: StopWord,
+    activity: &Activity,
 ) -> End {
+    let task = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+    activity.set_task(task);
     let limits = service.limits.clone();
     let link = Arc::new(Link::new(service, peer));
     let mut io = Io::new(stream, Arc::clone(&link));
     let mut timer = pin!(sleep_until(Instant::now()));
     let mut quiet_until = Instant::now() + limits.first_byte;
     loop {
-        if !has_input(&io.stream, quiet_until, &stop.token).await {
+        if !has_input(&io.stream, quiet_until, &stop.token, activity).await {
             return End::Closed;
         }
+        // Until it is seen what has come.
+        activity.is_busy();
         let handler = Handler(Arc::clone(&link));
         let mut connection = Box::new(http.serve_connection(TokioIo::new(io), handler));
         let mut watch = Watch {
@@ -99,6 +113,7 @@ pub(crate) async fn run(
             woken: None,
             link: &link,
             limits: &limits,
+            activity,
         };
         let mut stopped = pin!(stop.token.cancelled());
         let halt = poll_fn(|cx| {
@@ -119,19 +134,33 @@ pub(crate) async fn run(
             }
             Halt::SlowHead => return refuse(io, &link, Refusal::SLOW_HEAD).await,
             Halt::Ended => return conclude(io, &link).await,
-            Halt::Parked { .. } | Halt::Stalled => return End::Closed,
+            Halt::Parked { .. } | Halt::Displaced | Halt::Stalled => return End::Closed,
             Halt::Cut => return End::Cut,
         }
     }
 }
 
 /// Waits for the next byte without taking it. Readiness alone would not do: it may be false.
-async fn has_input(stream: &TcpStream, until: Instant, stop: &CancellationToken) -> bool {
+async fn has_input(
+    stream: &TcpStream,
+    until: Instant,
+    stop: &CancellationToken,
+    activity: &Activity,
+) -> bool {
     let mut first = [0];
+    // Whoever tells it to close wakes the task.
+    let displaced = poll_fn(|_| {
+        if activity.has_to_close() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    });
     tokio::select! {
         biased;
         () = stop.cancelled() => false,
         peeked = timeout_at(until, stream.peek(&mut first)) => matches!(peeked, Ok(Ok(1))),
+        () = displaced => false,
     }
 }
 
@@ -149,6 +178,7 @@ struct Watch<'a> {
     woken: Option<Waker>,
     link: &'a Link,
     limits: &'a Limits,
+    activity: &'a Activity,
 }
 
 impl Watch<'_> {
@@ -179,6 +209,9 @@ impl Watch<'_> {
         if self.drain_until.is_some() && matches!(self.phase, Phase::Idle { .. }) {
             return Poll::Ready(Halt::Ended);
         }
+        if self.activity.has_to_close() {
+            return Poll::Ready(Halt::Displaced);
+        }
         while let Some(due) = earlier(self.due, self.drain_until) {
             // The timer is moved forward only once it fires: a connection in use would otherwise
             // move it with every request.
@@ -208,14 +241,27 @@ impl Watch<'_> {
             Phase::Head { .. } => self.limits.header,
             Phase::HalfClosed => HALF_CLOSED_MAX,
             Phase::Blocked { written } => return self.observe_blocked(written),
+            Phase::Body { .. } => {
+                self.activity.waits_since(Instant::now() + BODY_GRACE);
+                return self.wait_for_service();
+            }
             Phase::Service => {
-                self.due = None;
-                self.pace = None;
-                return;
+                self.activity.is_busy();
+                return self.wait_for_service();
             }
         };
         self.since = Instant::now();
         self.due = Some(self.since + limit);
+        self.pace = None;
+        match phase {
+            Phase::HalfClosed => self.activity.is_busy(),
+            _ => self.activity.waits_since(self.since),
+        }
+    }
+
+    /// Handlers, and bodies, keep their own time.
+    fn wait_for_service(&mut self) {
+        self.due = None;
         self.pace = None;
     }
 
@@ -224,6 +270,7 @@ impl Watch<'_> {
         let pace = self.pace.get_or_insert_with(|| Pace::begin(now, written));
         self.since = now;
         self.due = Some(pace.since + self.limits.write_stall);
+        self.activity.waits_since(now + ANSWER_GRACE);
     }
 
     /// Why the connection ends at `due`, if it does.
@@ -235,7 +282,7 @@ impl Watch<'_> {
             Phase::Idle { .. } => Some(Halt::Parked { since: self.since }),
             Phase::Head { .. } => Some(Halt::SlowHead),
             Phase::Blocked { written } => self.slow_reader(due, written),
-            Phase::HalfClosed | Phase::Service => Some(Halt::Stalled),
+            Phase::HalfClosed | Phase::Body { .. } | Phase::Service => Some(Halt::Stalled),
         }
     }
 

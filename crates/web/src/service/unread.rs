@@ -61,6 +61,11 @@ impl Unread {
         self.arriving.store(arriving, Relaxed);
     }
 
+    /// Whether the peer has begun a body that has not all arrived.
+    pub(crate) fn is_arriving(&self) -> bool {
+        self.arriving.load(Relaxed)
+    }
+
     /// Begins a request with a body, unless hyper can discard the body by itself: it does so
     /// without closing the connection if the body is one piece, and is there.
     pub(super) fn lend(self: &Arc<Self>, body: &Incoming) -> Option<Loan> {

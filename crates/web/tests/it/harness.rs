@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::Notify,
     task::JoinHandle,
     time::{Instant, timeout},
@@ -101,7 +101,7 @@ impl Served {
         Self::set_up(Limits::default(), |server| server.by(loops)).await
     }
 
-    async fn set_up(limits: Limits, further: impl FnOnce(Server) -> Server) -> Self {
+    pub(crate) async fn set_up(limits: Limits, further: impl FnOnce(Server) -> Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let gate = Arc::<Gate>::default();
@@ -128,6 +128,17 @@ impl Served {
         let stream = TcpStream::connect(self.address).await.unwrap();
         Client {
             stream,
+            unread: Vec::new(),
+        }
+    }
+
+    /// A client whose address is 127.0.0.`host`.
+    pub(crate) async fn client_at(&self, host: u8) -> Client {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, host], 0).into()).unwrap();
+        let stream = timeout(PATIENCE, socket.connect(self.address)).await;
+        Client {
+            stream: stream.expect("the backlog has room").unwrap(),
             unread: Vec::new(),
         }
     }
@@ -258,6 +269,20 @@ impl Client {
         end.expect("the server ends the connection").ok();
         assert_eq!(String::from_utf8_lossy(&self.unread), "");
         assert_eq!(String::from_utf8_lossy(&rest), "");
+    }
+
+    /// Whether the server keeps the connection, and answers on it.
+    pub(crate) async fn is_served(&mut self) -> bool {
+        let request = get_request("/hello");
+        if self.stream.write_all(request.as_bytes()).await.is_err() {
+            return false;
+        }
+        let mut first = [0];
+        let peeked = timeout(PATIENCE, self.stream.peek(&mut first)).await;
+        if !matches!(peeked.expect("the server answers or closes"), Ok(1)) {
+            return false;
+        }
+        self.answer().await.body == "hello"
     }
 
     async fn until(&mut self, done: impl Fn(&[u8]) -> Option<usize>) -> usize {

@@ -130,29 +130,6 @@ async fn a_peer_that_does_not_read_is_cut_off() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_wait_for_one_to_end() {
-    let served = Served::new(Limits {
-        connections_max: 2,
-        ..Limits::default()
-    })
-    .await;
-    let (mut first, mut second) = (served.client().await, served.client().await);
-    for client in [&mut first, &mut second] {
-        client.send(get_request("/hello")).await;
-        client.answer().await;
-    }
-    let mut third = served.client().await;
-    third.send(get_request("/hello")).await;
-    sleep(SHORT).await;
-    assert_eq!(served.open.get(), 2);
-    assert!(third.stream.try_read(&mut [0]).is_err());
-
-    drop(first);
-    assert_eq!(third.answer().await.body, "hello");
-    assert_eq!(served.open.get(), 2);
-}
-
-#[tokio::test]
 async fn a_reset_in_the_middle_of_anything_leaks_no_connection() {
     let served = Served::new(Limits::default()).await;
     for begun in [

@@ -7,6 +7,7 @@
 
 mod answers;
 mod bodies;
+mod crowded;
 mod event_loops;
 mod extractors;
 mod harness;

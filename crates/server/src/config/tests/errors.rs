@@ -161,6 +161,11 @@ fn each_wrong_value_of_the_file_is_told_why() {
             "must be between 1 and 1000000",
         ),
         (
+            "limits.connections_per_address = 1000001",
+            "limits.connections_per_address",
+            "must be between 0 and 1000000",
+        ),
+        (
             "limits.idle = '2h'",
             "limits.idle",
             "must be between 100ms and 1h",

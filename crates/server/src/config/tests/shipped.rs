@@ -153,7 +153,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         return_hosts = ["shop.example", "b.example:81"]
         cors_origins = ["https://a.example", "http://b.example:81"]
         token_ttl = "36h"
-        limits = { connections_max = 7, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }
+        limits = { connections_max = 7, connections_per_address = 3, idle = "1h", drain = "0s", head_bytes_max = 0x2000 }
         rate_limits = { joins_per_minute = 0, admin_per_minute = 1, admin_failures_per_minute = 2 }
         log = { format = "json", level = "warn,hyper=off" }
         boxoffice = { enabled = false, room = "a", hold_ttl = "90s", holds_max = 1, tickets_max = 2, hold_cooldown = "0s", holds_per_minute = 0, late_payment = "5s" }
