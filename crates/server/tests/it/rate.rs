@@ -90,7 +90,20 @@ fn a_place_is_looked_at_and_left_however_often_its_address_joined() {
 fn changing_the_address_within_a_64_of_ipv6_gains_nothing() {
     let mut app = TestApp::with(PROXIED);
     assert_eq!(taken(&mut app, 20, |n| format!("2001:db8::{n:x}:1")), 5);
-    assert_eq!(taken(&mut app, 20, |n| format!("2001:db8:0:{n:x}1::1")), 20);
+    assert_eq!(taken(&mut app, 20, |n| format!("2001:db8:{n:x}1::1")), 20);
+}
+
+#[test]
+fn whoever_has_many_64s_of_ipv6_shares_two_limits_in_a_56_and_four_in_a_48() {
+    let mut app = TestApp::with(PROXIED);
+    let in_a_56 = |n| format!("2001:db8:0:{n:02x}::1");
+    assert_eq!(taken(&mut app, 100, in_a_56), 10);
+    let in_a_48 = |n| format!("2001:db8:0:{n:x}00::1");
+    assert_eq!(taken(&mut app, 100, in_a_48), 10);
+    is_limited(&join_from(&mut app, "2001:db8:0:ffff::1"), "3");
+    assert_eq!(join_from(&mut app, "2001:db8:1::1").status, 201);
+    app.advance(3);
+    assert_eq!(join_from(&mut app, "2001:db8:0:ffff::1").status, 201);
 }
 
 #[test]

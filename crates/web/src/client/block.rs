@@ -23,6 +23,18 @@ impl Block {
             },
         }
     }
+
+    /// The block of so many bits, 64 at most, that contains this one of IPv6.
+    pub(crate) fn widened(self, bits: u8) -> Self {
+        match self {
+            Self::V4(_) => self,
+            Self::V6 { prefix, .. } => {
+                let mask = u64::MAX << (V6_BITS - bits);
+                let prefix = prefix & mask;
+                Self::V6 { prefix, bits }
+            }
+        }
+    }
 }
 
 impl std::fmt::Display for Block {

@@ -1,17 +1,21 @@
 //! How much one address may ask of what is dear: joins, and guesses at the keys of operators and services.
 
+mod levels;
 mod meter;
-
-use std::net::IpAddr;
 
 use ropeline_core::Timestamp;
 
-use self::meter::Meter;
 pub use self::meter::RetryAfter;
-use crate::Client;
+use self::{
+    levels::Levels,
+    meter::{Meter, Share},
+};
+use crate::{Client, client::Block};
 
-/// Addresses that are remembered for each limit: about 5 MB where all of them are in debt.
+/// Blocks of addresses that are remembered for each limit: about 6 MB where all of them are in debt.
 const ADDRESSES_MAX: usize = 100_000;
+/// All addresses together, as one key.
+const ALL: [Share<()>; 1] = [Share { key: (), times: 1 }];
 /// All addresses together may try this many times as many wrong keys as one.
 const FAILURES_FACTOR: u32 = 10;
 
@@ -58,14 +62,14 @@ impl Rates {
         if client.is_this_machine() {
             return Ok(());
         }
-        self.joins.take(Block::of(client.address), now)
+        self.joins.take(&Levels::of(client.address), now)
     }
 
     /// Counts a request to the admin API, before its key is looked at. An address that has shown too many
     /// wrong keys is refused whatever it shows, so that it cannot go on guessing.
     pub fn admin(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
         self.admin_keys.check(client, now)?;
-        self.admin.take(Block::of(client.address), now)
+        self.admin.take(&Levels::of(client.address), now)
     }
 
     /// Counts a wrong admin key, and says what to answer it with.
@@ -102,16 +106,16 @@ impl Guesses {
     }
 
     fn check(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
-        self.of_one.check(&Block::of(client.address), now)
+        self.of_one.check(&Levels::of(client.address), now)
     }
 
     /// The wrong keys of all addresses together are counted here only, after the comparison: however many
     /// others guess, they keep out nobody who has the key.
     fn wrong(&self, client: Client, now: Timestamp) -> KeyRefused {
-        let block = Block::of(client.address);
-        let alone = self.of_one.take(block, now);
-        let together = self.of_all.take((), now);
-        if alone.is_ok() && self.of_one.check(&block, now).is_err() {
+        let levels = Levels::of(client.address);
+        let alone = self.of_one.take(&levels, now);
+        let together = self.of_all.take(&ALL, now);
+        if alone.is_ok() && self.of_one.check(&levels, now).is_err() {
             tracing::warn!(
                 client.address = %client.address,
                 "too many wrong {} keys: this address has to wait before it may try again",
@@ -132,42 +136,4 @@ pub enum KeyRefused {
     Wrong,
     /// Too many were wrong.
     TooMany(RetryAfter),
-}
-
-/// What counts as one address: one of IPv4, or the 64 bits of IPv6 that a household or a host is given,
-/// within which it may take any address it likes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Block {
-    V4(u32),
-    V6(u64),
-}
-
-impl Block {
-    fn of(address: IpAddr) -> Self {
-        match address {
-            IpAddr::V4(address) => Self::V4(address.to_bits()),
-            IpAddr::V6(address) => Self::V6((address.to_bits() >> 64) as u64),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn block(text: &str) -> Block {
-        Block::of(text.parse().unwrap())
-    }
-
-    #[test]
-    fn addresses_within_64_bits_of_ipv6_are_one() {
-        assert_eq!(block("2001:db8::1"), block("2001:db8::ffff:1:2:3"));
-        assert_ne!(block("2001:db8::1"), block("2001:db8:0:1::1"));
-    }
-
-    #[test]
-    fn every_address_of_ipv4_is_its_own() {
-        assert_ne!(block("198.51.100.7"), block("198.51.100.8"));
-        assert_ne!(block("0.0.0.1"), block("0:0:0:1::"));
-    }
 }

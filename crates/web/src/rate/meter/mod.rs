@@ -18,8 +18,15 @@ const MINUTE_NS: u64 = 60_000_000_000;
 const SWEEP_EVERY_NS: u64 = 1_000_000_000;
 
 /// Not now, but after this long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RetryAfter(pub Duration);
+
+/// A key that takes turns, at so many times the rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share<K> {
+    pub(crate) key: K,
+    pub(crate) times: u32,
+}
 
 /// So many turns a minute for each key, in bounded memory.
 ///
@@ -50,7 +57,7 @@ struct Rate {
     debt_max: u64,
 }
 
-impl<K: Hash + Eq> Meter<K> {
+impl<K: Hash + Eq + Copy> Meter<K> {
     /// So many turns a minute, 0 for any number, with room for so many keys.
     pub(crate) fn new(per_minute: u32, keys_max: usize) -> Self {
         Self {
@@ -64,28 +71,38 @@ impl<K: Hash + Eq> Meter<K> {
         }
     }
 
-    /// Takes a turn.
-    pub(crate) fn take(&self, key: K, now: Timestamp) -> Result<(), RetryAfter> {
+    /// Takes a turn of every key, or of none if one of them has none left.
+    pub(crate) fn take(&self, shares: &[Share<K>], now: Timestamp) -> Result<(), RetryAfter> {
         let Some(rate) = self.rate else { return Ok(()) };
         let now = nanoseconds(now);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(whole_at) = state.whole_at.get_mut(&key) {
-            return rate.take(whole_at, now);
+        let unknown = shares
+            .iter()
+            .filter(|share| !state.whole_at.contains_key(&share.key))
+            .count();
+        let fits = unknown == 0 || state.has_room(unknown, self.keys_max, now);
+        state.check(rate, shares, now)?;
+        if !fits {
+            let shared = rate.times(self.shared());
+            shared.take(&mut state.shared_whole_at, now)?;
         }
-        if state.has_room(self.keys_max, now) {
-            return rate.take(state.whole_at.entry(key).or_insert(now), now);
+        for share in shares {
+            let rate = rate.times(share.times.into());
+            if let Some(whole_at) = state.whole_at.get_mut(&share.key) {
+                rate.take(whole_at, now)?;
+            } else if fits {
+                rate.take(state.whole_at.entry(share.key).or_insert(now), now)?;
+            }
         }
-        let shared = rate.times(self.shared());
-        shared.take(&mut state.shared_whole_at, now)
+        Ok(())
     }
 
-    /// Whether a turn could be taken, without taking it.
-    pub(crate) fn check(&self, key: &K, now: Timestamp) -> Result<(), RetryAfter> {
+    /// Whether a turn of every key could be taken, without taking it. Newcomers owe nothing themselves, whatever
+    /// the others have done.
+    pub(crate) fn check(&self, shares: &[Share<K>], now: Timestamp) -> Result<(), RetryAfter> {
         let Some(rate) = self.rate else { return Ok(()) };
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // A newcomer owes nothing itself, whatever the others have done.
-        let whole_at = state.whole_at.get(key).copied().unwrap_or_default();
-        rate.after_turn(whole_at, nanoseconds(now)).map(drop)
+        state.check(rate, shares, nanoseconds(now))
     }
 
     /// Newcomers without room get the credit of a hundredth of the keys together: a crowd goes on, and who
@@ -100,14 +117,25 @@ impl<K: Hash + Eq> Meter<K> {
     }
 }
 
-impl<K: Hash + Eq> State<K> {
-    /// Whether there is room for a newcomer, if need be by forgetting those that owe nothing.
-    fn has_room(&mut self, keys_max: usize, now: u64) -> bool {
-        if self.whole_at.len() >= keys_max && now.abs_diff(self.last_sweep) >= SWEEP_EVERY_NS {
+impl<K: Hash + Eq + Copy> State<K> {
+    /// Whether every key has a turn left; if not, how long it takes until all of them have.
+    fn check(&self, rate: Rate, shares: &[Share<K>], now: u64) -> Result<(), RetryAfter> {
+        let waits = shares.iter().filter_map(|share| {
+            let whole_at = self.whole_at.get(&share.key).copied().unwrap_or_default();
+            let rate = rate.times(share.times.into());
+            rate.after_turn(whole_at, now).err()
+        });
+        waits.max().map_or(Ok(()), Err)
+    }
+
+    /// Whether there is room for so many newcomers, if need be by forgetting those that owe nothing.
+    fn has_room(&mut self, newcomers: usize, keys_max: usize, now: u64) -> bool {
+        let full = self.whole_at.len() + newcomers > keys_max;
+        if full && now.abs_diff(self.last_sweep) >= SWEEP_EVERY_NS {
             self.last_sweep = now;
             self.whole_at.retain(|_, whole_at| *whole_at > now);
         }
-        self.whole_at.len() < keys_max
+        self.whole_at.len() + newcomers <= keys_max
     }
 }
 
