@@ -32,7 +32,7 @@ pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};
 pub use room::{
     Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, ImportRow, Imported,
     Joined, Joiner, LEASE, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState,
-    Round, Saved, SavedPlace, ServerId, Stamp, Standing, Tick, Was,
+    Round, Saved, SavedPlace, ServerId, Stamp, Standing, Tick, VERSION_JUMP, Was,
 };
 pub use time::{RoomClock, Timestamp};
 pub use view::{Located, View};

@@ -27,7 +27,7 @@ use crate::{
     login::Logins,
     metrics::Metrics,
     pages::ReturnRule,
-    queue::{LastPasses, Outage},
+    queue::{CatchUps, LastPasses, Outage},
     token::KeyRing,
 };
 
@@ -58,6 +58,8 @@ pub(crate) struct Parts {
     pub(crate) rates: Rates,
     /// Where visitors see this server, if the operator said so.
     pub(crate) public_url: Option<PublicUrl>,
+    /// When clients have made this node ask the store for a newer picture.
+    pub(crate) catch_ups: CatchUps,
     /// Where the waiting page may send people.
     pub(crate) returns: ReturnRule,
     pub(crate) metrics: Arc<Metrics>,

@@ -1,6 +1,7 @@
 //! Runs the built `ropeline` as a person or a script would.
 
 mod boxoffice;
+mod catch_up;
 mod config;
 mod counter;
 mod crash;

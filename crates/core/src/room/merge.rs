@@ -18,7 +18,7 @@ const ADMISSION_HOLD: Duration = Duration::from_millis(2_500);
 const LOST_MIN: Duration = Duration::from_secs(60);
 /// The version jumps by this much at a raise. So every version of a generation is higher than what a server that fell
 /// behind, or was replaced without knowing it, has shown of the generation before.
-const VERSION_JUMP: u64 = 1 << 20;
+pub const VERSION_JUMP: u64 = 1 << 20;
 
 impl Room {
     /// A missing room as a node remembers it: the same room in a new generation, all of whose places are lost for now.

@@ -25,7 +25,7 @@ pub use command::{
     Reply, Standing, Was,
 };
 pub use header::{Counters, Header, LostRange, RoomState, Round, ServerId, Stamp, Tick};
-pub use merge::LEASE;
+pub use merge::{LEASE, VERSION_JUMP};
 pub use saved::{Changes, LoadError, Saved, SavedPlace};
 
 use crate::{

@@ -8,6 +8,7 @@ use ropeline_store::{Seen, StoreError};
 use ropeline_web::{Problem, Query};
 use serde::Deserialize;
 
+use super::catch_up::{catch_up, is_plausible};
 use crate::{app::App, error::ApiError};
 
 pub(super) const X_QUEUE_VERSION: HeaderName = HeaderName::from_static("x-queue-version");
@@ -84,8 +85,8 @@ impl Asking {
     pub(crate) async fn claims(&self, app: &App) -> Result<(Claims, Seen), ApiError> {
         let (claims, mut seen) = self.signed(app)?;
         if self.has_seen_newer(&seen) {
-            app.store.refresh(&claims.aud).await;
-            seen = app.seen(&claims.aud)?;
+            let is_enough = |seen: &Seen| !self.has_seen_newer(seen);
+            seen = catch_up(app, &claims, is_enough).await?;
         }
         check_epoch(&claims, &seen)?;
         Ok((claims, seen))
@@ -137,9 +138,14 @@ impl Asking {
         shown.map(|shown| shown.ahead)
     }
 
+    /// Whether another node may have shown the client a newer picture than this. One that still held after the
+    /// client asked is as new as any that it can have seen.
     fn has_seen_newer(&self, seen: &Seen) -> bool {
-        let shown = seen.view.header.version;
-        self.version.is_some_and(|version| version > shown)
+        self.version.is_some_and(|version| {
+            version > seen.view.header.version
+                && seen.fresh_at <= self.asked_at
+                && is_plausible(version, seen, self.asked_at)
+        })
     }
 }
 

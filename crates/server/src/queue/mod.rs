@@ -1,6 +1,7 @@
 //! The queue routes: join, status, leave, verify.
 
 mod caller;
+mod catch_up;
 mod credentials;
 mod join;
 mod leave;
@@ -11,6 +12,7 @@ mod shortcut;
 mod status;
 mod verify;
 
+pub(crate) use catch_up::CatchUps;
 pub(crate) use credentials::Asking;
 pub(crate) use join::{
     Holding, JoinHeaders, JoinRequest, hold, hold_for, join, user_id, user_id_schema,
