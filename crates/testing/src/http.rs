@@ -23,6 +23,7 @@ pub struct Client {
 pub struct Ask {
     method: &'static str,
     path: String,
+    host: String,
     headers: Vec<(String, String)>,
     body: Option<Vec<u8>>,
 }
@@ -69,9 +70,17 @@ impl Ask {
         Self {
             method,
             path: path.to_owned(),
+            host: "localhost".to_owned(),
             headers: Vec::new(),
             body: None,
         }
+    }
+
+    /// To another host than `localhost`.
+    #[must_use]
+    pub fn host(mut self, host: &str) -> Self {
+        host.clone_into(&mut self.host);
+        self
     }
 
     /// With a header.
@@ -101,7 +110,10 @@ impl Ask {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut text = format!("{} {} HTTP/1.1\r\nHost: test\r\n", self.method, self.path);
+        let Self {
+            method, path, host, ..
+        } = self;
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n");
         for (name, value) in &self.headers {
             let (name, value) = (name.as_str(), value.as_str());
             text.extend([name, ": ", value, "\r\n"]);

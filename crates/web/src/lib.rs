@@ -40,13 +40,13 @@ pub use crate::{
     occupancy::OpenConnections,
     problem::{
         CATALOGUE, CROSS_SITE, FieldError, INTERNAL, INVALID_REQUEST, Kind, METHOD_NOT_ALLOWED,
-        NOT_FOUND, Problem,
+        MISDIRECTED_REQUEST, NOT_FOUND, Problem,
     },
     rate::{KeyRefused, RateLimits, Rates, RetryAfter},
     request_id::RequestId,
     retry::retry_soon,
     server::{Report, Server, listen},
-    service::{Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
+    service::{Hosts, Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
     written::{Plain, WriteJson},
 };

@@ -40,6 +40,13 @@ pub const CROSS_SITE: Kind = Kind {
     title: "Sent by a page of another site",
 };
 
+/// The request names a host for which the server does not answer.
+pub const MISDIRECTED_REQUEST: Kind = Kind {
+    code: "MISDIRECTED_REQUEST",
+    status: StatusCode::MISDIRECTED_REQUEST,
+    title: "Not a host of this server",
+};
+
 /// The service failed; the cause is in its log under the request id, never in the answer.
 pub const INTERNAL: Kind = Kind {
     code: "INTERNAL",
@@ -48,11 +55,12 @@ pub const INTERNAL: Kind = Kind {
 };
 
 /// Every kind that each service answers with, beside its own.
-pub const CATALOGUE: [&Kind; 5] = [
+pub const CATALOGUE: [&Kind; 6] = [
     &INVALID_REQUEST,
     &NOT_FOUND,
     &METHOD_NOT_ALLOWED,
     &CROSS_SITE,
+    &MISDIRECTED_REQUEST,
     &INTERNAL,
 ];
 

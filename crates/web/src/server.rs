@@ -15,7 +15,7 @@ use crate::{
     EventLoops, Limits, Observe, OpenConnections, Tasks, TrustedProxies,
     acceptor::Acceptor,
     occupancy::{Occupancy, Privileged},
-    service::{Service, Shortcut},
+    service::{Hosts, Service, Shortcut},
 };
 
 /// What connections may take beyond their time to drain, to let go of what they hold.
@@ -44,6 +44,7 @@ pub struct Server {
     shortcut: Option<Box<dyn Shortcut>>,
     limits: Limits,
     origins: Vec<String>,
+    hosts: Hosts,
     observer: Option<Box<dyn Observe>>,
     loops: Option<Arc<EventLoops>>,
     privileged: Privileged,
@@ -58,6 +59,7 @@ impl Server {
             shortcut: None,
             limits,
             origins: Vec::new(),
+            hosts: Hosts::any(),
             observer: None,
             loops: None,
             privileged: Privileged::default(),
@@ -70,6 +72,13 @@ impl Server {
     #[must_use]
     pub fn origins(mut self, origins: Vec<String>) -> Self {
         self.origins = origins;
+        self
+    }
+
+    /// Answers only requests to these hosts; any host if not called.
+    #[must_use]
+    pub fn hosts(mut self, hosts: Hosts) -> Self {
+        self.hosts = hosts;
         self
     }
 
@@ -141,13 +150,14 @@ impl Server {
             shortcut,
             limits,
             origins,
+            hosts,
             observer,
             loops,
             privileged,
             open,
         } = self;
         let occupancy = Occupancy::new(&limits, privileged, open);
-        let service = Service::new(router, shortcut, limits, origins, observer);
+        let service = Service::new(router, shortcut, limits, origins, hosts, observer);
         Acceptor::new(service, occupancy, loops, tasks)
     }
 }

@@ -71,10 +71,12 @@ async fn until_stopped(
     print(&greeting(address, gate, &settings, &books))?;
     let tasks = Tasks::new();
     service.run(&tasks);
+    let hosts = settings.hosts();
     let own_origin = settings.public_url.map(|url| url.as_str().to_owned());
     let origins = settings.cors_origins.into_iter().chain(own_origin);
     let server = Server::new(router(&service), settings.limits)
         .origins(origins.collect())
+        .hosts(hosts)
         .proxies(settings.trusted_proxies);
     let report = server.serve(listener, stop).await;
     serve::tell_cut(report);

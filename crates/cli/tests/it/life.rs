@@ -224,7 +224,7 @@ impl UnfinishedJoin {
             .set_read_timeout(Some(STOP_MAX))
             .expect("an open socket");
         let head = format!(
-            "POST /api/v1/queue/tokens HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n\
+            "POST /api/v1/queue/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
             Self::BODY.len()
         );

@@ -139,7 +139,7 @@ fn only_what_visitors_need_is_published() {
     }
     assert_eq!(client.send(&Ask::get("/_gate")).status, 404);
     assert_eq!(client.send(&Ask::get("/problems/not-admitted")).status, 200);
-    let own = join("cid").header("Origin", "http://test");
+    let own = join("cid").header("Origin", "http://localhost");
     assert_eq!(client.send(&own).status, 201);
     let foreign = join("dan").header("Origin", "http://evil.example");
     assert_eq!(client.send(&foreign).code(), "CROSS_SITE");

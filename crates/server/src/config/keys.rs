@@ -20,7 +20,7 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 }
 
 /// Settings that stand above the first section, and the sections themselves.
-pub(super) const FILE: [Key; 20] = [
+pub(super) const FILE: [Key; 21] = [
     key("listen", r#""127.0.0.1:8080""#),
     key("data", r#""./data""#),
     key("store", r#""embedded""#),
@@ -32,6 +32,7 @@ pub(super) const FILE: [Key; 20] = [
     key("on_store_error", r#""closed""#),
     key("lease_max", r#""5m""#),
     key("public_url", r#""https://tickets.example.com""#),
+    key("allowed_hosts", r#"["queue.internal"]"#),
     key("trusted_proxies", r#"["10.0.0.0/8"]"#),
     key(
         "return_hosts",

@@ -8,6 +8,7 @@ mod bearer_key;
 mod boxoffice;
 mod database;
 mod figures;
+mod hosts;
 mod keys;
 mod limits;
 mod log;
@@ -87,6 +88,8 @@ pub struct Settings {
     pub outage: OutageSettings,
     /// Where visitors see this server, if it was said.
     pub public_url: Option<PublicUrl>,
+    /// Further hosts that this server answers for, with a port where it is not the usual one.
+    pub allowed_hosts: Vec<String>,
     /// Proxies that are believed about whom they forward for.
     pub trusted_proxies: TrustedProxies,
     /// Hosts, with a port where it is not the usual one, that the waiting page may send people to.
@@ -199,6 +202,7 @@ impl Settings {
                 late_payment: Duration::ZERO,
             },
             public_url: None,
+            allowed_hosts: Vec::new(),
             trusted_proxies: TrustedProxies::default(),
             return_hosts: Vec::new(),
             cors_origins: Vec::new(),
@@ -240,6 +244,9 @@ impl Settings {
         boxoffice::read(&mut file, &mut self.boxoffice);
         file.set(&mut self.public_url, "public_url", |v| {
             PublicUrl::parse(text(v)?).map(Some)
+        });
+        file.set(&mut self.allowed_hosts, "allowed_hosts", |v| {
+            texts(v)?.into_iter().map(web_host).collect()
         });
         proxies::read(&mut file, &mut self.trusted_proxies);
         file.set(&mut self.return_hosts, "return_hosts", |v| {

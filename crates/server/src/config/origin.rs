@@ -18,6 +18,11 @@ impl PublicUrl {
         self.0.starts_with("https://")
     }
 
+    /// The host, with its port where that is not the usual one.
+    pub fn host(&self) -> &str {
+        self.0.split_once("://").map_or("", |(_, host)| host)
+    }
+
     /// The address, without a slash at its end.
     pub fn as_str(&self) -> &str {
         &self.0

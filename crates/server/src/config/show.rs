@@ -36,6 +36,7 @@ impl Settings {
         if let Some(url) = &self.public_url {
             lines.push(format!("public_url = {}", quoted(url.as_str())));
         }
+        lines.push(format!("allowed_hosts = [{}]", list(&self.allowed_hosts)));
         lines.push(format!("trusted_proxies = [{}]", list(&proxies)));
         lines.push(format!("return_hosts = [{}]", list(&self.return_hosts)));
         lines.push(format!("cors_origins = [{}]", list(&self.cors_origins)));

@@ -1,7 +1,7 @@
 //! What each route does.
 
 use http::StatusCode;
-use ropeline_web::{CROSS_SITE, INVALID_REQUEST, Kind, NOT_FOUND};
+use ropeline_web::{CROSS_SITE, INVALID_REQUEST, Kind, MISDIRECTED_REQUEST, NOT_FOUND};
 use serde_json::{Value, json};
 use utoipa::openapi::{
     ContentBuilder, Header, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
@@ -38,6 +38,7 @@ pub(super) fn operations(problems: &[String]) -> Vec<Route> {
         HttpMethod::Get => route,
         _ => route.fails(&[&CROSS_SITE]),
     });
+    let all = all.map(|route| route.fails(&[&MISDIRECTED_REQUEST]));
     all.map(|route| in_place(route, problems)).collect()
 }
 

@@ -1,7 +1,8 @@
 //! The explanation of every kind of problem.
 
 use ropeline_web::{
-    CROSS_SITE, Explained, INTERNAL, INVALID_REQUEST, METHOD_NOT_ALLOWED, NOT_FOUND,
+    CROSS_SITE, Explained, INTERNAL, INVALID_REQUEST, METHOD_NOT_ALLOWED, MISDIRECTED_REQUEST,
+    NOT_FOUND,
 };
 
 use crate::error::{
@@ -96,6 +97,12 @@ pub const EXPLAINED: &[Explained] = &[
         "A page of another site made the browser send a request that changes something.",
         "If the site is yours, list its origin in cors_origins, or set public_url where a proxy \
          changes the host. Programs send neither Origin nor Sec-Fetch-Site.",
+    ),
+    Explained::new(
+        &MISDIRECTED_REQUEST,
+        "The header Host names a host for which this server does not answer.",
+        "Use the address of public_url. If the host is yours, list it in allowed_hosts; behind a proxy that \
+         passes Host on, set public_url to the address that visitors use.",
     ),
     Explained::new(
         &INTERNAL,

@@ -17,7 +17,7 @@ use std::{
 use axum::Router;
 use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
-use ropeline_web::{EventLoops, Limits, Rates, Report, Server, Tasks, listen};
+use ropeline_web::{EventLoops, Hosts, Limits, Rates, Report, Server, Tasks, listen};
 use tokio::net::TcpListener;
 
 pub(crate) use self::store::Opened;
@@ -55,6 +55,7 @@ pub struct Ready {
     limits: Limits,
     cors_origins: Vec<String>,
     public_url: Option<PublicUrl>,
+    hosts: Hosts,
     followed: Vec<Followed>,
     sharing: Option<Sharing>,
     beside: Option<Router>,
@@ -122,8 +123,8 @@ impl Ready {
             token_ttl_s: settings.token_ttl.as_secs(),
             cookies,
             trusted_proxies: settings.trusted_proxies.clone(),
-            rates: Rates::new(settings.rate_limits),
             catch_ups: CatchUps::new(),
+            rates: Rates::new(settings.rate_limits),
             returns: ReturnRule::new(&settings.return_hosts, settings.public_url.as_ref()),
             public_url: settings.public_url.clone(),
             metrics: Arc::new(Metrics::new()),
@@ -144,6 +145,7 @@ impl Ready {
             rooms,
             open_to_others: open_to_others(&app, address),
         };
+        let hosts = settings.hosts();
         let Settings {
             limits,
             cors_origins,
@@ -156,6 +158,7 @@ impl Ready {
             limits,
             cors_origins,
             public_url,
+            hosts,
             followed,
             sharing,
             beside: None,
@@ -209,6 +212,7 @@ impl Ready {
             limits,
             cors_origins,
             public_url,
+            hosts,
             followed,
             sharing,
             beside,
@@ -234,6 +238,7 @@ impl Ready {
         let own_origin = public_url.map(|url| url.as_str().to_owned());
         let server = Server::new(router, limits)
             .shortcut(Straight(app.clone()))
+            .hosts(hosts)
             .proxies(app.trusted_proxies.clone())
             .origins(cors_origins.into_iter().chain(own_origin).collect())
             .observe(Observer(Arc::clone(&app.metrics)));

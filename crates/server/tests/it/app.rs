@@ -88,9 +88,11 @@ impl TestApp {
         service_key: Option<&str>,
         dress: impl FnOnce(Ready) -> Ready,
     ) -> Self {
+        let config = data.path().join("test.toml");
+        let listens = std::fs::read_to_string(&config).unwrap().contains("listen");
         let overrides = Overrides {
-            config: Some(data.path().join("test.toml")),
-            listen: Some("127.0.0.1:0".into()),
+            config: Some(config),
+            listen: (!listens).then(|| "127.0.0.1:0".into()),
             data: Some(data.path().join("data")),
             admin_key: Some(ADMIN_KEY.into()),
             service_key: service_key.map(str::to_owned),

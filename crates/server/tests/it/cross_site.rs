@@ -48,10 +48,13 @@ fn our_own_pages_and_programs_may_join() {
     let mut app = TestApp::with(SETTINGS);
     for headers in [
         &[][..],
-        &[("Sec-Fetch-Site", "same-origin"), ("Origin", "http://test")],
+        &[
+            ("Sec-Fetch-Site", "same-origin"),
+            ("Origin", "http://localhost"),
+        ],
         &[("Sec-Fetch-Site", "same-origin"), ("Origin", "null")],
         &[("Sec-Fetch-Site", "none")],
-        &[("Origin", "http://test")],
+        &[("Origin", "http://localhost")],
         &[("Origin", "https://tickets.example")],
     ] {
         assert_eq!(join_with(&mut app, headers).status, 201, "{headers:?}");

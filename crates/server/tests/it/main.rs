@@ -11,6 +11,7 @@ mod crowd;
 mod gate;
 mod health;
 mod hostile_logins;
+mod hosts;
 mod identity;
 mod login_resumes;
 mod logins;

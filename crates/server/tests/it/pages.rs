@@ -233,7 +233,7 @@ fn the_home_page_shows_every_room_in_the_language_of_whoever_asks() {
     ] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(page.contains("curl -X POST http:&#x2f;&#x2f;test/api"));
+    assert!(page.contains("curl -X POST http:&#x2f;&#x2f;localhost/api"));
     let korean = app.send(Ask::get("/?lang=ko"));
     assert!(html(&korean).contains("<html lang=\"ko\">"));
     let cookie = korean.header("set-cookie").unwrap();

@@ -5,6 +5,7 @@ mod body;
 mod check;
 mod cross_site;
 mod finish;
+mod hosts;
 mod unread;
 
 use std::{fmt, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
@@ -25,7 +26,7 @@ pub(crate) use self::{
     finish::{common_headers, finish},
     unread::{Discarding, Unread},
 };
-pub use self::{cross_site::is_from_another_site, finish::Verbatim};
+pub use self::{cross_site::is_from_another_site, finish::Verbatim, hosts::Hosts};
 use crate::{Limits, Problem, RequestId, request_id::X_REQUEST_ID};
 
 /// Told of every answer, for metrics. Called on the request's path, so it has to be cheap.
@@ -59,6 +60,7 @@ pub(crate) struct Service {
     router: Router,
     shortcut: Option<Box<dyn Shortcut>>,
     origins: Vec<String>,
+    hosts: Hosts,
     observer: Option<Box<dyn Observe>>,
 }
 
@@ -68,6 +70,7 @@ impl Service {
         shortcut: Option<Box<dyn Shortcut>>,
         limits: Limits,
         origins: Vec<String>,
+        hosts: Hosts,
         observer: Option<Box<dyn Observe>>,
     ) -> Self {
         Self {
@@ -75,6 +78,7 @@ impl Service {
             router,
             shortcut,
             origins,
+            hosts,
             observer,
         }
     }
@@ -94,6 +98,7 @@ impl Service {
         let body = RequestBody::wrap(body, &parts.headers, &self.limits, unread);
         let mut request = Request::from_parts(parts, body);
         let checked = check::head(&request, &self.limits)
+            .and_then(|()| self.hosts.check(&request))
             .and_then(|()| cross_site::check(&request, &self.origins));
         if let Err(problem) = checked {
             return Answering::at_once(problem.into_response(), id, started);

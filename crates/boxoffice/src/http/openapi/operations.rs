@@ -7,7 +7,7 @@ use ropeline_gate::kinds::{
 };
 use ropeline_web::{
     CROSS_SITE, IDEMPOTENCY_KEY_REUSED, INVALID_REQUEST, LOGIN_INVALID, LOGIN_REQUIRED,
-    UNAUTHORIZED,
+    MISDIRECTED_REQUEST, UNAUTHORIZED,
     openapi::{Route, text},
 };
 use serde_json::{Value, json};
@@ -190,7 +190,9 @@ fn in_place(route: Route) -> Route {
         HttpMethod::Get => route,
         _ => route.fails(&[&CROSS_SITE]),
     };
-    let route = route.tag("box office").fails(&[&STORE_UNAVAILABLE]);
+    let route = route
+        .tag("box office")
+        .fails(&[&STORE_UNAVAILABLE, &MISDIRECTED_REQUEST]);
     let names = route.names_in_path();
     names.fold(route, |route, name| {
         let about = match name {

@@ -25,6 +25,25 @@ fn a_box_office_of_its_own_sells_behind_a_room_elsewhere() {
 }
 
 #[test]
+fn a_box_office_of_its_own_answers_for_its_own_hosts_only() {
+    let hosts = "public_url = 'http://tickets.example'\nallowed_hosts = ['sale.internal']\n";
+    let site = |settings: &str| {
+        let settings = format!("{settings}{ONE_INSIDE}");
+        Site::new(&settings).with_flag("--service-key", SERVICE_KEY)
+    };
+    let (rooms, books) = (site(""), site(hosts));
+    let room = rooms.start();
+    let office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
+    let mut client = office.client();
+    let mut status = |path: &str, host: &str| client.send(&Ask::get(path).host(host)).status;
+    for host in ["tickets.example", "sale.internal:8080", "localhost"] {
+        assert_eq!(status("/openapi.json", host), 200, "{host}");
+    }
+    assert_eq!(status("/openapi.json", "evil.example"), 421);
+    assert_eq!(status("/healthz", "evil.example"), 200);
+}
+
+#[test]
 fn a_box_office_with_another_key_than_the_room_does_not_start() {
     let room = Site::new(ONE_INSIDE).with_flag("--service-key", SERVICE_KEY);
     let server = room.start();

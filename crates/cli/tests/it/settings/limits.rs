@@ -52,7 +52,7 @@ fn a_header_beyond_headers_max_is_refused() {
 
 /// A request whose head has so many bytes.
 fn with_head_of(bytes: usize) -> Ask {
-    let frame = "GET /healthz HTTP/1.1\r\nHost: test\r\nx: \r\n\r\n".len();
+    let frame = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nx: \r\n\r\n".len();
     Ask::get("/healthz").header("x", &"a".repeat(bytes - frame))
 }
 
@@ -66,7 +66,7 @@ fn a_head_beyond_head_bytes_max_is_refused() {
 /// Asks on a connection of its own, and leaves the answer to come.
 fn asking(server: &Server) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).expect("a server");
-    let request = b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n";
+    let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     stream.write_all(request).expect("an open socket");
     stream
 }

@@ -79,7 +79,7 @@ fn a_head_that_does_not_end_is_refused_after_header() {
 fn a_body_that_does_not_come_is_refused_after_body() {
     let told = told_at_the_end(
         "body",
-        "POST /api/v1/queue/tokens HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n\
+        "POST /api/v1/queue/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: 9\r\n\r\n{",
     );
     assert!(told.starts_with("HTTP/1.1 408 "), "{told}");
@@ -87,7 +87,7 @@ fn a_body_that_does_not_come_is_refused_after_body() {
 
 #[test]
 fn a_connection_is_kept_for_another_request_for_idle() {
-    let told = told_at_the_end("idle", "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n");
+    let told = told_at_the_end("idle", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
     assert_eq!(told.matches("HTTP/1.1").count(), 1, "{told}");
 }
@@ -108,7 +108,7 @@ fn a_peer_that_takes_no_byte_is_cut_off_after_write_stall() {
     let [(_site, impatient), (_shipped_site, shipped)] = impatient_and_shipped("write_stall");
     let [mut of_impatient, mut of_shipped] = [&impatient, &shipped].map(Server::client);
     // More answers than the system keeps for a peer that does not read.
-    let many = "GET /openapi.json HTTP/1.1\r\nHost: test\r\n\r\n".repeat(1_000);
+    let many = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_000);
     let watch = Stopwatch::start();
     let _peers = [&impatient, &shipped].map(|server| peer(server, &many));
     until(PATIENCE, "the other peer is connected", || {

@@ -66,7 +66,12 @@ fn the_shipped_file_mentions_every_setting_with_its_example() {
         ("[boxoffice]", &keys::BOXOFFICE),
         ("[rooms.main]", &keys::ROOM),
     ];
-    let lists = ["trusted_proxies", "return_hosts", "cors_origins"];
+    let lists = [
+        "allowed_hosts",
+        "trusted_proxies",
+        "return_hosts",
+        "cors_origins",
+    ];
     for (section, keys) in sections {
         let named = keys.iter().filter(|key| !key.example.is_empty());
         for key in named.filter(|key| !lists.contains(&key.name)) {
@@ -149,6 +154,7 @@ fn settings_shown_as_a_file_mean_the_same() {
         on_store_error = "lease"
         lease_max = "90s"
         public_url = "https://t.example"
+        allowed_hosts = ["queue.internal", "b.example:81"]
         trusted_proxies = ["10.0.0.0/8", "::1", "192.0.2.7"]
         return_hosts = ["shop.example", "b.example:81"]
         cors_origins = ["https://a.example", "http://b.example:81"]
