@@ -58,7 +58,7 @@ async fn join(store: &dyn Store, ids: &Ids, number: u64) -> Result<()> {
 /// The visitor of this number, as a join names them.
 pub(crate) fn joiner(ids: &Ids, number: u64) -> Result<Joiner> {
     let user = UserId::parse(&ids.nth(number))?;
-    let visitor = Visitor::user(&user);
+    let visitor = Visitor::stated(&user);
     Ok(Joiner { visitor, key: None })
 }
 

@@ -108,8 +108,8 @@ impl From<UserId> for String {
 pub struct Visitor(Box<str>);
 
 impl Visitor {
-    /// The visitor that a user is.
-    pub fn user(user: &UserId) -> Self {
+    /// A user by an id that was merely stated.
+    pub fn stated(user: &UserId) -> Self {
         Self(["u:", &*user.0].concat().into())
     }
 
@@ -129,7 +129,7 @@ impl Visitor {
         if random {
             Self(name.0.clone())
         } else {
-            Self::user(name)
+            Self::stated(name)
         }
     }
 
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn nobody_can_name_an_anonymous_visitor() {
-        let named = Visitor::user(&UserId::parse("a:0123").unwrap());
+        let named = Visitor::stated(&UserId::parse("a:0123").unwrap());
         assert_eq!(named.as_str(), "u:a:0123");
         assert_eq!(named.user_id(), Some("a:0123"));
         assert_eq!(Visitor::anonymous(1).user_id(), None);

@@ -296,7 +296,7 @@ mod tests {
     use crate::UserId;
 
     fn visitor(n: u64) -> Visitor {
-        Visitor::user(&UserId::parse(&format!("user-{n:0>30}")).unwrap())
+        Visitor::stated(&UserId::parse(&format!("user-{n:0>30}")).unwrap())
     }
 
     proptest! {

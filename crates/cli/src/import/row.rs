@@ -87,7 +87,7 @@ fn user(value: &Value) -> Result<Visitor, String> {
         other => return Err(format!("userId is text or an integer, not {}", kind(other))),
     };
     match UserId::parse(&text) {
-        Ok(user) => Ok(Visitor::user(&user)),
+        Ok(user) => Ok(Visitor::stated(&user)),
         Err(error) => Err(format!("userId {text:?}: {error}")),
     }
 }

@@ -41,7 +41,7 @@ impl Watched {
     fn join(&mut self, count: u64) {
         let from = self.room.header().issued.0;
         let joiners = (from..from + count).map(|n| Joiner {
-            visitor: Visitor::user(&UserId::parse(&n.to_string()).expect("a number is an id")),
+            visitor: Visitor::stated(&UserId::parse(&n.to_string()).expect("a number is an id")),
             key: None,
         });
         self.room

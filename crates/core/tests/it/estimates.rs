@@ -199,7 +199,7 @@ impl Sale {
 
 fn holder(n: u64) -> Holder {
     Holder {
-        visitor: Visitor::user(&UserId::parse(&n.to_string()).unwrap()),
+        visitor: Visitor::stated(&UserId::parse(&n.to_string()).unwrap()),
         ordinal: Ordinal(n),
     }
 }

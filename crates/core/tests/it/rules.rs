@@ -142,7 +142,7 @@ fn standing_in(reply: &Reply) -> Standing {
 }
 
 pub(crate) fn visitor(n: u64) -> Visitor {
-    Visitor::user(&UserId::parse(&n.to_string()).unwrap())
+    Visitor::stated(&UserId::parse(&n.to_string()).unwrap())
 }
 
 pub(crate) fn holder(n: u64, ordinal: u64) -> Holder {

@@ -223,7 +223,7 @@ async fn the_service_api_is_asked_with_the_key_and_in_its_words() {
     let raw = Raw::saying(&answer("204 No Content", "", ""));
     let keeper = asking(&raw.url());
     let holder = Holder {
-        visitor: Visitor::user(&UserId::parse("42").unwrap()),
+        visitor: Visitor::stated(&UserId::parse("42").unwrap()),
         ordinal: Ordinal(7),
     };
     let room = RoomId::main();

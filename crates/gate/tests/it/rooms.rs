@@ -167,7 +167,7 @@ async fn a_room_that_takes_nobody_says_why(room: &Room, keeper: &Arc<dyn Gatekee
 async fn a_room_that_is_not_there_is_said_to_be_so(_: &Room, keeper: &Arc<dyn Gatekeeper>) {
     let nowhere = RoomId::parse("nowhere").unwrap();
     let holder = Holder {
-        visitor: Visitor::user(&user("42")),
+        visitor: Visitor::stated(&user("42")),
         ordinal: Ordinal(1),
     };
     let gone = Some(GateError::NoSuchRoom);

@@ -78,7 +78,7 @@ impl Caller {
 
     /// Whether the caller may go on with the place of a genuine token.
     pub(crate) fn may_resume(&self, claims: &Claims) -> bool {
-        let is = |user: &UserId| claims.sub == Visitor::user(user);
+        let is = |user: &UserId| claims.sub == Visitor::stated(user);
         match self {
             Self::Verified(user) | Self::Named(user) => is(user),
             Self::Unnamed => true,
@@ -109,7 +109,7 @@ mod tests {
             iss: "".into(),
             aud: RoomId::main(),
             epoch: Timestamp(0),
-            sub: Visitor::user(&user("ann")),
+            sub: Visitor::stated(&user("ann")),
             ord: Ordinal(1),
             lane: "".into(),
             vfd,

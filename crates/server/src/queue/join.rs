@@ -289,7 +289,7 @@ impl Holding {
 
 fn named(user: &UserId, key: Option<String>) -> Joiner {
     Joiner {
-        visitor: Visitor::user(user),
+        visitor: Visitor::stated(user),
         key: key.map(|key| join_key(&key, user)),
     }
 }

@@ -10,7 +10,7 @@ fn numbers() -> impl Strategy<Value = u64> {
 }
 
 fn visitors() -> impl Strategy<Value = Visitor> {
-    let named = "[!-~]{1,128}".prop_map(|id| Visitor::user(&UserId::parse(&id).unwrap()));
+    let named = "[!-~]{1,128}".prop_map(|id| Visitor::stated(&UserId::parse(&id).unwrap()));
     prop_oneof![named, any::<u128>().prop_map(Visitor::anonymous)]
 }
 

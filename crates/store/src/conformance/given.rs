@@ -210,7 +210,7 @@ pub(super) fn room(name: &str) -> RoomId {
 }
 
 pub(super) fn visitor(user: &str) -> Visitor {
-    Visitor::user(&UserId::parse(user).unwrap())
+    Visitor::stated(&UserId::parse(user).unwrap())
 }
 
 pub(super) fn joiner(user: &str) -> Joiner {

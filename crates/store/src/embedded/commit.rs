@@ -167,7 +167,7 @@ mod tests {
     const CLOCK: Timestamp = Timestamp(1_700_000_000_000);
 
     fn holder(name: &str, ordinal: u64) -> Holder {
-        let visitor = Visitor::user(&UserId::parse(name).unwrap());
+        let visitor = Visitor::stated(&UserId::parse(name).unwrap());
         Holder {
             visitor,
             ordinal: Ordinal(ordinal),

@@ -114,7 +114,7 @@ pub(crate) fn open_again(
 }
 
 pub(crate) fn visitor(user: &str) -> Visitor {
-    Visitor::user(&UserId::parse(user).unwrap())
+    Visitor::stated(&UserId::parse(user).unwrap())
 }
 
 pub(crate) fn holder(user: &str, ordinal: u64) -> Holder {

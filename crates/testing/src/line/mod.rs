@@ -129,7 +129,7 @@ pub fn visitor(n: u8) -> Visitor {
         1 => format!("visitor-{n}"),
         _ => format!("{n:08x}-0a0d-4000-8000-00ff{n:08x}"),
     };
-    Visitor::user(&UserId::parse(&user).expect("a valid user id"))
+    Visitor::stated(&UserId::parse(&user).expect("a valid user id"))
 }
 
 /// The ordinals that a reply gave out for the first time, with their visitors.

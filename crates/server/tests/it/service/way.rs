@@ -127,7 +127,7 @@ pub(super) fn id(room: &str) -> RoomId {
 
 pub(super) fn holder(user: &str, ordinal: u64) -> Holder {
     Holder {
-        visitor: Visitor::user(&UserId::parse(user).unwrap()),
+        visitor: Visitor::stated(&UserId::parse(user).unwrap()),
         ordinal: Ordinal(ordinal),
     }
 }

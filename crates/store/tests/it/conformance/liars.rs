@@ -62,7 +62,7 @@ impl Liar {
     /// A visitor whom nobody has seen before.
     fn alias(&self) -> Visitor {
         let n = self.aliases.fetch_add(1, Ordering::Relaxed);
-        Visitor::user(&UserId::parse(&format!("alias-{n}")).unwrap())
+        Visitor::stated(&UserId::parse(&format!("alias-{n}")).unwrap())
     }
 }
 

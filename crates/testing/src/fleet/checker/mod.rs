@@ -233,7 +233,7 @@ fn line_of(deleted: &[Timestamp], epoch: Timestamp) -> usize {
 
 fn visitor(number: usize) -> Visitor {
     let user = UserId::parse(&format!("v{number}")).expect("a valid user id");
-    Visitor::user(&user)
+    Visitor::stated(&user)
 }
 
 /// The number of a visitor by the name that a room has.
