@@ -28,7 +28,8 @@ pub struct Claims {
     pub ord: Ordinal,
     /// The lane of the line.
     pub lane: Cow<'static, str>,
-    /// Whether the user id came from a verified login.
+    /// Whether a login or a service vouches for the user id. Tokens say so exactly where [`sub`](Claims::sub) is
+    /// [verified](Visitor::is_verified); those of earlier versions say it of `u:` too.
     pub vfd: bool,
     /// Version of this format.
     pub ver: u8,

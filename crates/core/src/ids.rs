@@ -14,8 +14,8 @@ pub enum IdError {
     /// A user id is printable ASCII.
     #[error("a user id has 1 to 128 printable ASCII characters and no space")]
     User,
-    /// A visitor is written `u:<user id>` or `a:<random id>`.
-    #[error("a visitor is written u:<user id> or a:<random id>")]
+    /// A visitor is written `v:<user id>`, `u:<user id>` or `a:<random id>`.
+    #[error("a visitor is written v:<user id>, u:<user id> or a:<random id>")]
     Visitor,
 }
 
@@ -101,9 +101,11 @@ impl From<UserId> for String {
     }
 }
 
-/// Who wants in: `u:<user id>`, or `a:<random id>` for somebody without a name.
+/// Who wants in: `v:<user id>` if a login or a service with its key vouches for the id, `u:<user id>` if the id was
+/// merely stated, `a:<random id>` without one.
 ///
-/// The prefix keeps the two apart, so that nobody can name an anonymous visitor.
+/// The prefix separates the three. A stranger who states a user's id never meets the place of that user, and nobody
+/// can state the name of an anonymous visitor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visitor(Box<str>);
 
@@ -113,30 +115,29 @@ impl Visitor {
         Self(["u:", &*user.0].concat().into())
     }
 
+    /// A user by an id that a verified login vouches for, or a service with its key.
+    pub fn verified(user: &UserId) -> Self {
+        Self(["v:", &*user.0].concat().into())
+    }
+
     /// An anonymous visitor, named by 128 bits that the caller drew or derived.
     pub fn anonymous(id: u128) -> Self {
         Self(format!("a:{id:032x}").into())
     }
 
-    /// The visitor whom the gate calls so: a user by their id, an anonymous one by `a:` and 32 hex digits.
-    pub fn at_gate(name: &UserId) -> Self {
-        let random = name.0.strip_prefix("a:").is_some_and(|id| {
-            id.len() == 32
-                && id
-                    .bytes()
-                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        });
-        if random {
-            Self(name.0.clone())
-        } else {
-            Self::stated(name)
-        }
+    /// The anonymous visitor of this name, if it is one: `a:` and 32 hex digits.
+    ///
+    /// The gate says such names next to user ids, so operators look both up by the same text.
+    pub fn anonymous_named(name: &UserId) -> Option<Self> {
+        let id = name.0.strip_prefix("a:")?;
+        let digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        (id.len() == 32 && id.bytes().all(digit)).then(|| Self(name.0.clone()))
     }
 
     /// Takes a visitor as written by [`Visitor::as_str`].
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let valid = match text.split_at_checked(2) {
-            Some(("u:" | "a:", id)) => UserId::parse(id).is_ok(),
+            Some(("u:" | "v:" | "a:", id)) => UserId::parse(id).is_ok(),
             _ => false,
         };
         if valid {
@@ -153,7 +154,15 @@ impl Visitor {
 
     /// The user id, where the visitor has one.
     pub fn user_id(&self) -> Option<&str> {
-        self.0.strip_prefix("u:")
+        match self.0.split_at_checked(2) {
+            Some(("u:" | "v:", id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether a login or a service vouches for the user id.
+    pub fn is_verified(&self) -> bool {
+        self.0.starts_with("v:")
     }
 }
 
@@ -261,8 +270,35 @@ mod tests {
         assert_eq!(named.as_str(), "u:a:0123");
         assert_eq!(named.user_id(), Some("a:0123"));
         assert_eq!(Visitor::anonymous(1).user_id(), None);
-        for bad in ["", "u:", "x:1", "u", "u:a b"] {
+        for bad in ["", "u:", "v:", "x:1", "u", "u:a b"] {
             assert_eq!(Visitor::parse(bad), Err(IdError::Visitor), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_verified_user_is_not_who_states_the_same_id() {
+        let id = UserId::parse("ann").unwrap();
+        let (stated, verified) = (Visitor::stated(&id), Visitor::verified(&id));
+        assert_eq!((stated.as_str(), verified.as_str()), ("u:ann", "v:ann"));
+        assert_ne!(stated, verified);
+        assert_eq!([&stated, &verified].map(Visitor::user_id), [Some("ann"); 2]);
+        assert_eq!(
+            [&stated, &verified].map(Visitor::is_verified),
+            [false, true]
+        );
+        assert!(!Visitor::anonymous(1).is_verified());
+        let foxed = Visitor::stated(&UserId::parse("v:ann").unwrap());
+        assert_eq!((foxed.as_str(), foxed.is_verified()), ("u:v:ann", false));
+    }
+
+    #[test]
+    fn an_anonymous_visitor_is_found_by_the_name_that_the_gate_says() {
+        let nameless = Visitor::anonymous(7);
+        let name = UserId::parse(nameless.as_str()).unwrap();
+        assert_eq!(Visitor::anonymous_named(&name), Some(nameless));
+        for other in ["a:7", "7", "a:0000000000000000000000000000000G"] {
+            let other = UserId::parse(other).unwrap();
+            assert_eq!(Visitor::anonymous_named(&other), None);
         }
     }
 }

@@ -193,7 +193,7 @@ impl Given {
 pub(crate) fn pass(ordinal: u64) -> PassHeld {
     PassHeld {
         room: RoomId::main(),
-        visitor: Visitor::parse("u:42").unwrap(),
+        visitor: Visitor::parse("v:42").unwrap(),
         ordinal: Ordinal(ordinal),
     }
 }

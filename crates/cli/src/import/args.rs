@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use ropeline_core::RoomId;
 
+use super::taking::Whose;
 use crate::units;
 
 #[derive(Args)]
@@ -16,6 +17,11 @@ pub(crate) struct ImportArgs {
     /// Room that takes them over
     #[arg(long, value_name = "ROOM", default_value = "main", value_parser = units::room)]
     pub(super) room: RoomId,
+
+    /// The user ids are those of logins, or of users whom a service vouches for; otherwise each belongs to
+    /// the first join that states it
+    #[arg(long)]
+    pub(super) verified: bool,
 
     /// Time in which nobody who was taken over counts as absent
     #[arg(long, value_name = "SPAN", default_value = "30m", value_parser = units::span)]
@@ -32,4 +38,15 @@ pub(crate) struct ImportArgs {
     /// File for every row that was not taken over, with its line and the reason
     #[arg(long, value_name = "FILE")]
     pub(super) rejected: Option<PathBuf>,
+}
+
+impl ImportArgs {
+    /// Whose the user ids of the rows are.
+    pub(super) fn whose(&self) -> Whose {
+        if self.verified {
+            Whose::Verified
+        } else {
+            Whose::Stated
+        }
+    }
 }

@@ -20,6 +20,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ropeline_core::{Identity, Policy};
 use ropeline_server::{
     Offline,
     config::{Overrides, Settings},
@@ -28,7 +29,12 @@ use ropeline_store::SystemClock;
 use tokio::runtime::Runtime;
 
 pub(crate) use self::{args::ImportArgs, trouble::ImportTrouble};
-use self::{rejects::Rejects, table::Table, taking::Import, tokens::Tokens};
+use self::{
+    rejects::Rejects,
+    table::Table,
+    taking::{Import, Whose},
+    tokens::Tokens,
+};
 use crate::{failure::Failure, logging, output::note, units::grouped};
 
 /// Rows of one transition: few enough that a store which serves others meanwhile is not held up.
@@ -44,6 +50,9 @@ pub(crate) fn run(args: &ImportArgs, overrides: &Overrides) -> Result<(), Failur
     let mut input = open(&args.file).map_err(|cause| file_trouble(&args.file, cause))?;
     let table = Table::read(&mut *input, &mut rejects);
     let table = table.map_err(|cause| file_trouble(&args.file, cause))?;
+    if let Some(section) = settings.rooms.get(&args.room) {
+        check_whose(args, &section.policy)?;
+    }
     let said = if args.dry_run {
         planned(&table)
     } else {
@@ -79,8 +88,9 @@ async fn import(
     let room = offline.room(settings, &args.room).await;
     let view = room.map_err(|cause| ImportTrouble::Store { taken: 0, cause })?;
     let view = view.ok_or_else(|| ImportTrouble::NoRoom(args.room.clone()))?;
+    check_whose(args, &view.header.policy)?;
     let tokens = Tokens::open(out).map_err(out_trouble)?;
-    let mut import = Import::new(&offline, (&args.room, &view), args.grace, tokens);
+    let mut import = Import::new(&offline, (&args.room, &view), args, tokens);
     let bar = bar(table.rows.len() as u64);
     for rows in table.rows.chunks(BATCH) {
         let answers = import.batch(rows).await?;
@@ -91,6 +101,14 @@ async fn import(
     let said = import.said();
     offline.close().await;
     Ok(said)
+}
+
+/// Refuses rows that nobody could ever claim: a room of logins knows only verified users.
+fn check_whose(args: &ImportArgs, policy: &Policy) -> Result<(), ImportTrouble> {
+    if policy.identity == Identity::Jwt && args.whose() == Whose::Stated {
+        return Err(ImportTrouble::NeedsVerified(args.room.clone()));
+    }
+    Ok(())
 }
 
 fn planned(table: &Table) -> String {

@@ -1,7 +1,7 @@
 //! One row of another queue.
 
 use jiff::Timestamp;
-use ropeline_core::{UserId, Visitor, Was};
+use ropeline_core::{UserId, Was};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::{
 /// A place that is to be taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
-    pub(super) visitor: Visitor,
+    pub(super) user: UserId,
     pub(super) issued_at: Timestamp,
     /// Where it stands in the file, from 1.
     pub(super) line: u64,
@@ -51,11 +51,11 @@ impl Row {
             .map_err(|error| NoRow::Rejected(format!("not a JSON object: {error}")))?;
         // An ended row is skipped whatever else is in it: nobody waits for it.
         let was = was(&columns.status)?;
-        let visitor = user(&columns.user_id).map_err(NoRow::Rejected)?;
+        let user = user(&columns.user_id).map_err(NoRow::Rejected)?;
         let issued_at = issued_at::parse(&columns.issued_at);
         let issued_at = issued_at.map_err(|expected| NoRow::Rejected(expected.to_owned()))?;
         Ok(Self {
-            visitor,
+            user,
             issued_at,
             line,
             was,
@@ -80,16 +80,13 @@ fn was(status: &Value) -> Result<Was, NoRow> {
 }
 
 /// A user id as text, or as an integer that stands for its decimal text.
-fn user(value: &Value) -> Result<Visitor, String> {
+fn user(value: &Value) -> Result<UserId, String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_u64() || number.is_i64() => number.to_string(),
         other => return Err(format!("userId is text or an integer, not {}", kind(other))),
     };
-    match UserId::parse(&text) {
-        Ok(user) => Ok(Visitor::stated(&user)),
-        Err(error) => Err(format!("userId {text:?}: {error}")),
-    }
+    UserId::parse(&text).map_err(|error| format!("userId {text:?}: {error}"))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -109,7 +106,7 @@ mod tests {
 
     fn parsed(text: &str) -> Result<(String, Was), NoRow> {
         let row = Row::parse(1, text.as_bytes())?;
-        Ok((row.visitor.as_str().to_owned(), row.was))
+        Ok((row.user.as_str().to_owned(), row.was))
     }
 
     fn reason(text: &str) -> String {
@@ -125,14 +122,14 @@ mod tests {
             r#"{"userId":"ann","issuedAt":"2024-07-01 09:00:00","status":"WAIT"}"#,
             r#"{"id":9,"user_id":"ann","issued_at":1719824400,"status":"waiting","x":null}"#,
         ] {
-            assert_eq!(parsed(text), Ok(("u:ann".into(), Was::Waiting)), "{text}");
+            assert_eq!(parsed(text), Ok(("ann".into(), Was::Waiting)), "{text}");
         }
     }
 
     #[test]
     fn an_integer_stands_for_its_decimal_text() {
         let row = r#"{"userId":42,"issuedAt":1719824400,"status":"ACTIVE"}"#;
-        assert_eq!(parsed(row), Ok(("u:42".into(), Was::Inside)));
+        assert_eq!(parsed(row), Ok(("42".into(), Was::Inside)));
     }
 
     #[test]

@@ -53,17 +53,16 @@ impl Table {
     }
 }
 
-/// The first row of a visitor counts.
+/// The first row of a user counts.
 fn drop_repeated(rows: &mut Vec<Row>, rejects: &mut Rejects) -> io::Result<()> {
     let mut seen = HashSet::with_capacity(rows.len());
     let first: Vec<bool> = rows
         .iter()
-        .map(|row| seen.insert(row.visitor.as_str()))
+        .map(|row| seen.insert(row.user.as_str()))
         .collect();
     drop(seen);
     for (row, _) in rows.iter().zip(&first).filter(|(_, first)| !**first) {
-        let user = row.visitor.user_id().unwrap_or_default();
-        let reason = format!("userId {user} has a row that comes first");
+        let reason = format!("userId {} has a row that comes first", row.user.as_str());
         rejects.add(row.line, &NoRow::Rejected(reason))?;
     }
     let mut first = first.into_iter();
@@ -110,8 +109,8 @@ mod tests {
     fn read(text: &str) -> (Vec<String>, String) {
         let mut rejects = Rejects::default();
         let table = Table::read(&mut text.as_bytes(), &mut rejects).unwrap();
-        let users = table.rows.iter().filter_map(|row| row.visitor.user_id());
-        (users.map(str::to_owned).collect(), rejects.text())
+        let users = table.rows.iter().map(|row| row.user.as_str().to_owned());
+        (users.collect(), rejects.text())
     }
 
     fn row(user: &str, at: u64, status: &str) -> String {

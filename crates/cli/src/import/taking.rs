@@ -2,11 +2,14 @@
 
 use std::{io, time::Duration};
 
-use ropeline_core::{Identity, ImportRow, Imported, Ordinal, RoomId, Timestamp, View};
+use ropeline_core::{
+    Holder, Identity, ImportRow, Imported, Ordinal, RoomId, Timestamp, UserId, View, Visitor,
+};
 use ropeline_server::Offline;
 use ropeline_store::StoreError;
 
 use super::{
+    args::ImportArgs,
     rejects::Rejects,
     row::{NoRow, Row},
     tokens::Tokens,
@@ -18,12 +21,31 @@ use crate::units::{grouped, spoken};
 const TRIES: u32 = 10;
 const RETRY: Duration = Duration::from_secs(1);
 
+/// Whose the user ids of the rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// Users with a login, or for whom a service vouches.
+    Verified,
+    /// Anybody who states them.
+    Stated,
+}
+
+impl Whose {
+    fn visitor(self, user: &UserId) -> Visitor {
+        match self {
+            Self::Verified => Visitor::verified(user),
+            Self::Stated => Visitor::stated(user),
+        }
+    }
+}
+
 /// An import under way.
 pub(super) struct Import<'a> {
     offline: &'a Offline,
     room: &'a RoomId,
     epoch: Timestamp,
     grace: Duration,
+    whose: Whose,
     tokens: Tokens,
     taken: u64,
     repeated: u64,
@@ -33,14 +55,15 @@ impl<'a> Import<'a> {
     pub(super) fn new(
         offline: &'a Offline,
         (room, view): (&'a RoomId, &View),
-        grace: Duration,
+        args: &ImportArgs,
         tokens: Tokens,
     ) -> Self {
         Self {
             offline,
             room,
             epoch: view.header.epoch,
-            grace,
+            grace: args.grace,
+            whose: args.whose(),
             tokens,
             taken: 0,
             repeated: 0,
@@ -50,7 +73,7 @@ impl<'a> Import<'a> {
     /// Has a batch taken over, and is patient with a store that is away for a moment.
     pub(super) async fn batch(&self, rows: &[Row]) -> Result<Vec<Imported>, ImportTrouble> {
         let rows = rows.iter().map(|row| ImportRow {
-            visitor: row.visitor.clone(),
+            visitor: self.whose.visitor(&row.user),
             was: row.was,
         });
         let rows: Vec<_> = rows.collect();
@@ -96,12 +119,12 @@ impl<'a> Import<'a> {
 
     fn write(&mut self, row: &Row, ordinal: Ordinal) -> io::Result<()> {
         let issued_at = u64::try_from(row.issued_at.as_millisecond()).unwrap_or_default();
-        let holder = (&row.visitor, ordinal);
+        let visitor = self.whose.visitor(&row.user);
+        let holder = Holder { visitor, ordinal };
         let token = self
             .offline
             .token(self.room, self.epoch, holder, Timestamp(issued_at));
-        self.tokens
-            .add(row.visitor.user_id().unwrap_or_default(), &token)
+        self.tokens.add(row.user.as_str(), &token)
     }
 
     pub(super) fn said(&self) -> String {
@@ -118,13 +141,13 @@ impl<'a> Import<'a> {
             self.room,
             view.as_deref().map_or_else(String::new, people),
             spoken(self.grace),
-            way_back(identity),
+            way_back(identity, self.whose),
         )
     }
 }
 
 fn reject(row: &Row, rejects: &mut Rejects, why: &str) -> io::Result<()> {
-    let user = row.visitor.user_id().unwrap_or_default();
+    let user = row.user.as_str();
     rejects.add(row.line, &NoRow::Rejected(format!("userId {user} {why}")))
 }
 
@@ -143,12 +166,13 @@ fn refusal(answer: Imported) -> String {
 }
 
 /// How those who were taken over get their places.
-fn way_back(identity: Option<Identity>) -> &'static str {
-    match identity {
-        Some(Identity::Anonymous) => {
+fn way_back(identity: Option<Identity>, whose: Whose) -> &'static str {
+    match (identity, whose) {
+        (Some(Identity::Anonymous), _) => {
             "this room takes no user ids, so only the tokens lead to their places"
         }
-        _ => "their first join has their place",
+        (_, Whose::Verified) => "their first join with a login has their place",
+        (_, Whose::Stated) => "their first join has their place",
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) enum ImportTrouble {
     Start(StartError),
     /// The room is neither in the store nor in the settings.
     NoRoom(RoomId),
+    /// The room takes only verified users, and the rows are not said to be theirs.
+    NeedsVerified(RoomId),
     /// The store did not take a batch.
     Store { taken: u64, cause: StoreError },
 }
@@ -32,6 +34,11 @@ impl fmt::Display for ImportTrouble {
             Self::NoRoom(room) => write!(
                 f,
                 "there is no room {room}, and the settings have no section [rooms.{room}] to make it from"
+            ),
+            Self::NeedsVerified(room) => write!(
+                f,
+                "the room {room} has identity = \"jwt\", so only users with a login could claim these places.\n\
+                 If the user ids of the file are those of the logins, add --verified. Nothing was changed."
             ),
             Self::Store { cause, .. } if !may_pass(cause) => write!(f, "{cause}"),
             Self::Store { taken, cause } => write!(

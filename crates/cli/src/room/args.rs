@@ -144,6 +144,14 @@ pub(super) struct VisitorArgs {
     /// The user id, or the gate's name of an anonymous visitor, a:…
     #[arg(value_name = "USER", value_parser = user)]
     pub(super) user: UserId,
+
+    /// Only the visitor whom a login or a service vouches for
+    #[arg(long, conflicts_with = "stated")]
+    pub(super) verified: bool,
+
+    /// Only the visitor who merely stated the user id
+    #[arg(long)]
+    pub(super) stated: bool,
 }
 
 #[derive(Args)]

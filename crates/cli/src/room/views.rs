@@ -115,6 +115,7 @@ pub(super) struct Point {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Visitor {
+    pub(super) verified: bool,
     pub(super) ordinal: u64,
     pub(super) status: String,
     pub(super) position: u64,

@@ -1,4 +1,4 @@
-//! One visitor of a room: where they are, and out with them.
+//! One visitor of a room: where they are, and putting them out.
 
 use std::time::Duration;
 
@@ -20,6 +20,11 @@ pub(super) async fn find(desk: &Desk, args: &VisitorArgs) -> Result<(Answer, Str
     let visitor: Visitor = read(&answer)?;
     let (user, room) = (args.user.as_str(), &args.named.room);
     let number = grouped(visitor.ordinal);
+    let user = if visitor.verified {
+        format!("{user} (verified)")
+    } else {
+        user.to_owned()
+    };
     let text = if visitor.status == "ACTIVE" {
         let until = visitor.expires_at.unwrap_or_default();
         format!("{user} is inside {room}, at least until {until} (place number {number})")
@@ -42,7 +47,12 @@ pub(super) async fn revoke(desk: &Desk, args: &VisitorArgs) -> Result<(Answer, S
 
 async fn ask(desk: &Desk, args: &VisitorArgs, method: Method) -> Result<Answer, Trouble> {
     let (user, room) = (args.user.as_str(), &args.named.room);
-    let path = format!("/{room}/visitors/{}", escaped(user));
+    let which = match (args.verified, args.stated) {
+        (true, _) => "?verified=true",
+        (_, true) => "?verified=false",
+        _ => "",
+    };
+    let path = format!("/{room}/visitors/{}{which}", escaped(user));
     let answer = desk.send(method, &path, None).await;
     answer.map_err(|trouble| match trouble.code() {
         Some("VISITOR_NOT_FOUND") => Trouble::Other(format!(

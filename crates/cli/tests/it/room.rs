@@ -257,3 +257,34 @@ fn a_visitor_is_found_and_put_out() {
     find("..").complaint(2);
     assert_eq!(main_room(&site, &server)["waiting"], 2, "the others stay");
 }
+
+#[test]
+fn of_two_visitors_with_one_user_id_the_verified_one_is_found_first() {
+    let key = "the-service-key-of-the-tests-0123456789";
+    let site = Site::new(STILL_ROOM).with_flag("--service-key", key);
+    let server = site.start();
+    let mut client = server.client();
+    for user in ["inside", "ann"] {
+        token_of(&mut client, user);
+    }
+    let join = Ask::post("/api/v1/service/rooms/main/tokens").json(&json!({"userId": "ann"}));
+    client.send(&join.header("Authorization", &format!("Bearer {key}")));
+    let room = |line: &str| site.ropeline(&format!("room {line}"));
+    for (flag, said) in [
+        ("", "ann (verified) waits in main at position 2"),
+        (" --verified", "ann (verified) waits in main at position 2"),
+        (" --stated", "ann waits in main at position 1"),
+    ] {
+        let found = room(&format!("find main ann{flag}")).result();
+        assert!(found.starts_with(said), "{found}");
+    }
+    room("find main ann --verified --stated").complaint(2);
+    assert_eq!(
+        room("revoke main ann --stated").result(),
+        "ann is out of main\n"
+    );
+    let left = room("find main ann").result();
+    assert!(left.starts_with("ann (verified)"), "{left}");
+    room("revoke main ann --stated").complaint(1);
+    assert_eq!(room("revoke main ann").result(), "ann is out of main\n");
+}

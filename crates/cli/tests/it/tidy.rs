@@ -120,7 +120,9 @@ fn stores_of(test: &str) -> &'static [&'static str] {
     let path: Vec<_> = test.split("::").collect();
     match path[..] {
         ["core", ..] | ["store", "conformance" | "model", ..] => &["E", "R", "S", "C"],
-        ["store", "carry", ..] | ["cli", "moving", ..] => &["E", "R"],
+        ["store", "carry", ..] | ["cli", "moving", ..] | ["cli", "boxoffice", "squatter", ..] => {
+            &["E", "R"]
+        }
         ["cli", "failover", "sentinel" | "unconfirmed", ..] => &["S"],
         ["cli", "failover", ..] => &["C"],
         ["cli", "nemesis", ..] => &["R", "S", "C"],

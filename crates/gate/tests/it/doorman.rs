@@ -93,7 +93,7 @@ fn judge(room: &RoomId, token: &str) -> Decision {
 
 fn inside(room: &RoomId, user: &str) -> Admitted {
     let visitor = match UserId::parse(user) {
-        Ok(user) => Visitor::stated(&user),
+        Ok(user) => Visitor::verified(&user),
         Err(_) => Visitor::anonymous(7),
     };
     Admitted {

@@ -59,7 +59,7 @@ async fn a_place_is_issued_to_the_user_that_the_service_knows() {
         .users(|head| head.extensions.get::<UserId>().cloned());
     let shop = shop(gate);
     let known = get("/pay").extension(UserId::parse("42").unwrap());
-    assert_eq!(ask(&shop, known).await.body, "u:42");
+    assert_eq!(ask(&shop, known).await.body, "v:42");
     ask(&shop, get("/pay")).await;
     assert_eq!(keeper.joined(), [Some("42".to_owned()), None]);
 }

@@ -14,7 +14,7 @@ use crate::{
 async fn who_is_inside_reaches_the_service_which_knows_them() {
     let shop = shop(gate(Doorman::default()));
     let reply = ask(&shop, get("/pay").header("x-queue-token", "in-42")).await;
-    assert_eq!((reply.status, reply.body.as_str()), (200, "u:42"));
+    assert_eq!((reply.status, reply.body.as_str()), (200, "v:42"));
     assert!(!reply.headers.contains_key("set-cookie"));
 }
 
@@ -63,15 +63,15 @@ async fn the_token_is_taken_from_the_first_place_that_has_one() {
         .header("x-queue-token", "in-header")
         .header("token", "in-plain")
         .header("cookie", "rl_main=in-cookie");
-    assert_eq!(ask(&shop, all).await.body, "u:header");
+    assert_eq!(ask(&shop, all).await.body, "v:header");
     let plain = get("/")
         .header("token", "in-plain")
         .header("cookie", "rl_main=in-cookie");
-    assert_eq!(ask(&shop, plain).await.body, "u:plain");
+    assert_eq!(ask(&shop, plain).await.body, "v:plain");
     let cookie = get("/").header("cookie", "a=b; rl_main=in-cookie; rl_other=in-other");
-    assert_eq!(ask(&shop, cookie).await.body, "u:cookie");
+    assert_eq!(ask(&shop, cookie).await.body, "v:cookie");
     let both = get("/").header("cookie", "rl_main=in-anyhost; __Host-rl_main=in-thishost");
-    assert_eq!(ask(&shop, both).await.body, "u:thishost");
+    assert_eq!(ask(&shop, both).await.body, "v:thishost");
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn a_gate_behind_https_may_take_only_cookies_of_its_own_host() {
     let tossed = get("/").header("cookie", "rl_main=in-anyhost");
     assert_eq!(ask(&shop, tossed).await.code(401), "TOKEN_INVALID");
     let own = get("/").header("cookie", "__Host-rl_main=in-thishost");
-    assert_eq!(ask(&shop, own).await.body, "u:thishost");
+    assert_eq!(ask(&shop, own).await.body, "v:thishost");
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn exempt_paths_are_reached_without_asking() {
 async fn a_room_that_opened_its_gate_lets_everybody_through() {
     let shop = shop(gate(Doorman::in_mood(Mood::Open)));
     let known = ask(&shop, get("/").header("x-queue-token", "in-42")).await;
-    assert_eq!(known.body, "u:42");
+    assert_eq!(known.body, "v:42");
     let unknown = ask(&shop, get("/").header("x-queue-token", "forged")).await;
     assert_eq!((unknown.status, unknown.body.as_str()), (200, "somebody"));
 }
@@ -132,7 +132,7 @@ async fn the_inner_of_two_gates_does_not_take_the_word_of_the_outer() {
         Arc::new(Doorman::default()),
     ));
     let request = get("/").header("x-queue-token", "in-42");
-    assert_eq!(ask(&shop, request).await.body, "u:42");
+    assert_eq!(ask(&shop, request).await.body, "v:42");
     let by_cookies = get("/").header("cookie", "rl_outer=in-42; rl_main=forged");
     assert_eq!(ask(&shop, by_cookies).await.body, "somebody");
 }

@@ -167,7 +167,7 @@ async fn a_room_that_takes_nobody_says_why(room: &Room, keeper: &Arc<dyn Gatekee
 async fn a_room_that_is_not_there_is_said_to_be_so(_: &Room, keeper: &Arc<dyn Gatekeeper>) {
     let nowhere = RoomId::parse("nowhere").unwrap();
     let holder = Holder {
-        visitor: Visitor::stated(&user("42")),
+        visitor: Visitor::verified(&user("42")),
         ordinal: Ordinal(1),
     };
     let gone = Some(GateError::NoSuchRoom);
@@ -191,7 +191,7 @@ async fn a_shop_behind_the_gate_serves_one_after_the_other(_: &Room, keeper: &Ar
     let gate = Gate::new(RoomId::main(), Arc::clone(keeper)).issue_missing();
     let shop = shop(gate.users(|head| head.extensions.get::<UserId>().cloned()));
     let first = ask(&shop, get("/pay").extension(user("42"))).await;
-    assert_eq!((first.status, first.body.as_str()), (200, "u:42"));
+    assert_eq!((first.status, first.body.as_str()), (200, "v:42"));
     let second = ask(&shop, get("/pay").extension(user("43"))).await;
     assert_eq!(second.code(403), "NOT_ADMITTED");
     let place = second.problem()["place"].clone();
@@ -209,7 +209,7 @@ async fn a_shop_behind_the_gate_serves_one_after_the_other(_: &Room, keeper: &Ar
     let holder = inside(admitted).holder;
     keeper.finish(&RoomId::main(), &holder).await.unwrap();
     let entered = ask(&shop, get("/pay").header("cookie", &cookie)).await;
-    assert_eq!((entered.status, entered.body.as_str()), (200, "u:43"));
+    assert_eq!((entered.status, entered.body.as_str()), (200, "v:43"));
 }
 
 #[tokio::test]

@@ -1,14 +1,14 @@
-//! One visitor: where are they, and out with them.
+//! One visitor: where they are, and putting them out.
 
 use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
 use http::StatusCode;
-use ropeline_core::{RoomId, UserId, Visitor};
+use ropeline_core::{Ordinal, RoomId, UserId, Visitor};
 use ropeline_store::Found;
-use ropeline_web::{Json, Path};
-use serde::Serialize;
+use ropeline_web::{Json, Path, Query};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -26,6 +26,8 @@ pub(crate) struct VisitorView {
     room: RoomId,
     #[schema(value_type = String, example = "42")]
     user_id: UserId,
+    /// Whether a login or a service vouches for the user id.
+    verified: bool,
     ordinal: u64,
     /// `WAITING` or `ACTIVE`.
     #[schema(example = "WAITING")]
@@ -35,18 +37,38 @@ pub(crate) struct VisitorView {
     expires_at: Option<Moment>,
 }
 
+/// Which visitor with this user id is meant.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    verified: Option<bool>,
+}
+
+impl Which {
+    /// The visitors of this name, the verified one first.
+    fn visitors(self, name: &UserId) -> Vec<Visitor> {
+        let mut visitors = match Visitor::anonymous_named(name) {
+            Some(nameless) => vec![nameless],
+            None => vec![Visitor::verified(name), Visitor::stated(name)],
+        };
+        visitors.retain(|visitor| {
+            self.verified
+                .is_none_or(|verified| verified == visitor.is_verified())
+        });
+        visitors
+    }
+}
+
 pub(crate) async fn find(
     _: Operator,
     State(app): State<App>,
     Path((room, user_id)): Path<(RoomId, UserId)>,
+    Query(which): Query<Which>,
 ) -> Result<Response, ApiError> {
-    let found = app.store.find(&room, &Visitor::at_gate(&user_id)).await?;
-    let Found { ordinal, standing } = found.ok_or(ApiError::NoSuchVisitor)?;
+    let (verified, place, ordinal) = place_of(&app, &room, which.visitors(&user_id)).await?;
     let seen = app.seen(&room)?;
     let now = app.now();
     let room_now = seen.view.now(now);
-    let place =
-        Place::standing(standing, &seen.view, ordinal).map_err(|_| ApiError::NoSuchVisitor)?;
     let (status, expires_at) = match place {
         Place::Inside(pass) => (
             "ACTIVE",
@@ -58,6 +80,7 @@ pub(crate) async fn find(
     Ok(Json(VisitorView {
         room,
         user_id,
+        verified,
         ordinal: ordinal.0,
         status,
         position: place.position(),
@@ -67,19 +90,45 @@ pub(crate) async fn find(
     .into_response())
 }
 
+/// The first of these visitors who has a live place: whether it is verified, where it is, and its number.
+async fn place_of(
+    app: &App,
+    room: &RoomId,
+    visitors: Vec<Visitor>,
+) -> Result<(bool, Place, Ordinal), ApiError> {
+    for visitor in visitors {
+        let Some(Found { ordinal, standing }) = app.store.find(room, &visitor).await? else {
+            continue;
+        };
+        if let Ok(place) = Place::standing(standing, &app.seen(room)?.view, ordinal) {
+            return Ok((visitor.is_verified(), place, ordinal));
+        }
+    }
+    Err(ApiError::NoSuchVisitor)
+}
+
+/// Ends the places of all visitors who are meant: without more said, the verified and the stated one.
 pub(crate) async fn revoke(
     operator: Operator,
     State(app): State<App>,
     Path((room, user_id)): Path<(RoomId, UserId)>,
+    Query(which): Query<Which>,
 ) -> Result<Response, ApiError> {
+    let mut details = json!({"userId": user_id.as_str()});
+    if let Some(verified) = which.verified {
+        details["verified"] = verified.into();
+    }
     let action = Action {
         name: "revoke",
         room: &room,
-        details: json!({"userId": user_id.as_str()}),
+        details,
     };
     audited(&app, &operator, action, async {
-        let place = app.store.revoke(&room, Visitor::at_gate(&user_id)).await?;
-        place.map(drop).ok_or(ApiError::NoSuchVisitor)
+        let mut revoked = false;
+        for visitor in which.visitors(&user_id) {
+            revoked |= app.store.revoke(&room, visitor).await?.is_some();
+        }
+        revoked.then_some(()).ok_or(ApiError::NoSuchVisitor)
     })
     .await?;
     Ok(StatusCode::NO_CONTENT.into_response())

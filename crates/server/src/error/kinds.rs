@@ -10,7 +10,7 @@ pub use ropeline_web::{
     IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED,
 };
 
-/// The user has a place, and nothing shows that the caller may have it.
+/// The user id was stated before and has a place, and the caller does not send its token.
 pub const DUPLICATED_TOKEN: Kind = Kind {
     code: "DUPLICATED_TOKEN",
     status: StatusCode::CONFLICT,

@@ -4,7 +4,8 @@ use http::StatusCode;
 use ropeline_web::{CROSS_SITE, INVALID_REQUEST, Kind, MISDIRECTED_REQUEST, NOT_FOUND};
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    ContentBuilder, Header, HeaderBuilder, HttpMethod, RefOr, Required, ResponseBuilder, Schema,
+    ContentBuilder, Header, HeaderBuilder, HttpMethod, ObjectBuilder, RefOr, Required,
+    ResponseBuilder, Schema, Type,
 };
 
 use super::{
@@ -223,14 +224,25 @@ fn control() -> Vec<Route> {
 fn visitors() -> Vec<Route> {
     const VISITOR: &str = "/api/v1/admin/rooms/{room}/visitors/{userId}";
     let visitor = json!({
-        "room": "main", "userId": "42", "ordinal": 1208, "status": "WAITING", "position": 8,
+        "room": "main", "userId": "42", "verified": true, "ordinal": 1208, "status": "WAITING", "position": 8,
         "etaSeconds": 35, "expiresAt": null,
     });
+    let one = |route: Route, about: &str| {
+        let schema = ObjectBuilder::new().schema_type(Type::Boolean);
+        in_room(route).query("verified", about, schema)
+    };
     vec![
-        in_room(Route::get(VISITOR, "findVisitor", "Where a visitor is"))
+        one(
+            Route::get(VISITOR, "findVisitor", "Where a visitor is"),
+            "`true` for the visitor whom a login or a service vouches for, `false` for the one who merely stated the \
+             user id. Left out: the verified one if there is one, else the other.",
+        )
             .answer(OK, "The visitor", "VisitorView", visitor)
             .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE]),
-        in_room(Route::delete(VISITOR, "revokeVisitor", "Put a visitor out"))
+        one(
+            Route::delete(VISITOR, "revokeVisitor", "Put a visitor out"),
+            "As for `GET`. Left out: both places end.",
+        )
             .respond(NO_CONTENT, described("The place is gone"))
             .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE]),
     ]

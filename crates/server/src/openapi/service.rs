@@ -19,7 +19,7 @@ const CREATED: StatusCode = StatusCode::CREATED;
 const NO_CONTENT: StatusCode = StatusCode::NO_CONTENT;
 
 pub(super) fn service() -> Vec<Route> {
-    let holder = json!({"visitor": "u:42", "ordinal": 7});
+    let holder = json!({"visitor": "v:42", "ordinal": 7});
     vec![
         verify(),
         join(),
@@ -35,7 +35,7 @@ pub(super) fn service() -> Vec<Route> {
         .body(
             "Keep",
             Required::True,
-            json!({"visitor": "u:42", "ordinal": 7, "milliseconds": 300_000}),
+            json!({"visitor": "v:42", "ordinal": 7, "milliseconds": 300_000}),
         )
         .respond(NO_CONTENT, described("It is kept, or there is no such pass")),
         of_service(Route::post(
@@ -62,7 +62,7 @@ pub(super) fn service() -> Vec<Route> {
 
 fn verify() -> Route {
     let inside = json!({
-        "checked": true, "visitor": "u:42", "userId": "42", "ordinal": 7, "verified": true, "remainingMs": 299_000,
+        "checked": true, "visitor": "v:42", "userId": "42", "ordinal": 7, "verified": true, "remainingMs": 299_000,
     });
     of_service(Route::post(
         "/api/v1/service/rooms/{room}/verify",

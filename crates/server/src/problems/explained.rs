@@ -36,7 +36,7 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &DUPLICATED_TOKEN,
-        "The user has a place in this room, and nothing shows that the caller may have it.",
+        "This user id was stated before and has a place in this room, and the request does not bring its token.",
         "Send the queue token of that place to go on with it, or wait until it has ended.",
     ),
     Explained::new(

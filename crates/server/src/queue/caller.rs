@@ -1,15 +1,15 @@
 //! Who joins, and on whose word.
 
-use ropeline_core::{Claims, Identity, UserId, Visitor};
+use ropeline_core::{Claims, Identity, UserId};
 
 use crate::{app::App, error::ApiError};
 
 /// Who joins.
 #[derive(Debug)]
 pub(crate) enum Caller {
-    /// A user whose login was verified.
+    /// A user for whom a login or a service vouches.
     Verified(UserId),
-    /// A user by the caller's word alone.
+    /// A user by an id that was merely stated.
     Named(UserId),
     /// Somebody without a name.
     Unnamed,
@@ -37,14 +37,19 @@ impl Caller {
         }
     }
 
-    /// Whoever names nobody is whom a login in a cookie names, so that the waiting page gives a buyer back the place that
-    /// is theirs. A login that is not valid now is none.
+    /// A caller who names nobody, or the same user, is the user of a login in a cookie, so that the waiting page gives
+    /// buyers their own place. A login that is not valid now counts as none.
     pub(crate) fn or_by_cookie(self, app: &App, identity: Identity, cookie: Option<&str>) -> Self {
-        let nameless = matches!(self, Self::Unnamed | Self::LoggedOut(None));
-        if !nameless || identity == Identity::Anonymous {
+        let stated = match &self {
+            Self::Unnamed => None,
+            Self::Named(user) => Some(user),
+            Self::LoggedOut(user) => user.as_ref(),
+            Self::Verified(_) => return self,
+        };
+        if identity == Identity::Anonymous {
             return self;
         }
-        let login = cookie.map(|login| Self::logged_in(app, login, None));
+        let login = cookie.map(|login| Self::logged_in(app, login, stated.cloned()));
         login.and_then(Result::ok).unwrap_or(self)
     }
 
@@ -77,17 +82,17 @@ impl Caller {
     }
 
     /// Whether the caller may go on with the place of a genuine token.
+    ///
+    /// A verified user never goes on with a place that was merely stated: a stranger may have its token. Tokens of
+    /// earlier versions that say `vfd` of such a place came from a login, and count until they expire.
     pub(crate) fn may_resume(&self, claims: &Claims) -> bool {
-        let is = |user: &UserId| claims.sub == Visitor::stated(user);
+        let is = |user: &UserId| claims.sub.user_id() == Some(user.as_str());
         match self {
-            Self::Verified(user) | Self::Named(user) => is(user),
+            Self::Verified(user) => claims.vfd && is(user),
+            Self::Named(user) => is(user),
             Self::Unnamed => true,
             Self::LoggedOut(user) => claims.vfd && user.as_ref().is_none_or(is),
         }
-    }
-
-    pub(crate) fn is_verified(&self) -> bool {
-        matches!(self, Self::Verified(_))
     }
 }
 
@@ -100,46 +105,53 @@ fn no_user_ids() -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use ropeline_core::{Ordinal, RoomId, Timestamp};
+    use ropeline_core::{Holder, Ordinal, RoomId, Timestamp, Visitor};
 
     use super::*;
-
-    fn claims(vfd: bool) -> Claims {
-        Claims {
-            iss: "".into(),
-            aud: RoomId::main(),
-            epoch: Timestamp(0),
-            sub: Visitor::stated(&user("ann")),
-            ord: Ordinal(1),
-            lane: "".into(),
-            vfd,
-            ver: 1,
-            iat: 0,
-            exp: 0,
-        }
-    }
+    use crate::token::claims_for;
 
     fn user(id: &str) -> UserId {
         UserId::parse(id).unwrap()
     }
 
+    fn claims(visitor: Visitor) -> Claims {
+        let ordinal = Ordinal(1);
+        let holder = Holder { visitor, ordinal };
+        claims_for(RoomId::main(), Timestamp(0), holder, 0..1)
+    }
+
     #[test]
-    fn a_token_from_before_the_room_took_logins_does_not_stand_for_one() {
-        for (caller, by_verified, by_believed) in [
+    fn a_stated_id_does_not_stand_for_a_login() {
+        let verified = claims(Visitor::verified(&user("ann")));
+        let of_earlier_version = Claims {
+            vfd: true,
+            ..claims(Visitor::stated(&user("ann")))
+        };
+        let stated = claims(Visitor::stated(&user("ann")));
+        for (caller, by_verified, by_stated) in [
             (Caller::LoggedOut(None), true, false),
             (Caller::LoggedOut(Some(user("ann"))), true, false),
             (Caller::LoggedOut(Some(user("bob"))), false, false),
-            (Caller::Verified(user("ann")), true, true),
+            (Caller::Verified(user("ann")), true, false),
             (Caller::Verified(user("bob")), false, false),
             (Caller::Named(user("ann")), true, true),
             (Caller::Named(user("bob")), false, false),
             (Caller::Unnamed, true, true),
         ] {
-            let may = (
-                caller.may_resume(&claims(true)),
-                caller.may_resume(&claims(false)),
-            );
-            assert_eq!(may, (by_verified, by_believed), "{caller:?}");
+            for (claims, may) in [
+                (&verified, by_verified),
+                (&of_earlier_version, by_verified),
+                (&stated, by_stated),
+            ] {
+                assert_eq!(caller.may_resume(claims), may, "{caller:?} {claims:?}");
+            }
         }
+    }
+
+    #[test]
+    fn a_verified_user_does_not_take_over_an_anonymous_place() {
+        let nameless = claims(Visitor::anonymous(1));
+        assert!(!Caller::Verified(user("ann")).may_resume(&nameless));
+        assert!(Caller::Unnamed.may_resume(&nameless));
     }
 }

@@ -12,8 +12,8 @@ use http::{
     request::Parts,
 };
 use ropeline_core::{
-    Claims, FORMAT, JoinKey, Joined, Joiner, LANE_MAIN, Live, Ordinal, RoomId, Standing, Timestamp,
-    UserId, Visitor,
+    Claims, Holder, JoinKey, Joined, Joiner, Live, Ordinal, RoomId, Standing, Timestamp, UserId,
+    Visitor,
 };
 use ropeline_gate::header_token;
 use ropeline_store::Seen;
@@ -34,7 +34,7 @@ use super::{
 use crate::{
     app::App,
     error::ApiError,
-    token::{ISSUER, random},
+    token::{claims_for, random},
 };
 
 /// The body of a join.
@@ -124,8 +124,7 @@ pub(crate) async fn hold_for(
     enter_line(app, room, caller, None).await
 }
 
-/// The place of the token in hand, if it is live and not somebody else's. With a login beside it, the
-/// token given out says that its holder was verified.
+/// The place of the token in hand, if it is live and the caller may have it.
 async fn resume(
     app: &App,
     room: &RoomId,
@@ -148,19 +147,9 @@ async fn resume(
         Err(ApiError::TokenEnded(_)) => return Ok(None),
         place => place?,
     };
-    let (claims, token) = if caller.is_verified() && !claims.vfd {
-        let claims = Claims {
-            vfd: true,
-            ..claims
-        };
-        let token = app.keys.load().sign(&claims);
-        (claims, token)
-    } else {
-        (claims, token.to_owned())
-    };
     Ok(Some(Holding {
         claims,
-        token,
+        token: token.to_owned(),
         place,
         seen,
         at: app.now(),
@@ -175,11 +164,10 @@ async fn enter_line(
     caller: Caller,
     key: Option<String>,
 ) -> Result<Holding, ApiError> {
-    let vfd = caller.is_verified();
     let (joiner, may_resume) = match (caller, key) {
         (Caller::LoggedOut(_), _) => return Err(ApiError::LoginRequired),
-        (Caller::Verified(user), key) => (named(&user, key), true),
-        (Caller::Named(user), key) => (named(&user, key), false),
+        (Caller::Verified(user), key) => (named(Visitor::verified(&user), key), true),
+        (Caller::Named(user), key) => (named(Visitor::stated(&user), key), false),
         // The visitor's name comes from the key, so whoever has the key has the place.
         (Caller::Unnamed, Some(key)) => {
             let visitor = app.keys.load().visitor_of_key(room.as_str(), &key);
@@ -203,18 +191,9 @@ async fn enter_line(
     };
     let (mut seen, at) = (app.seen(&room)?, app.now());
     let now_s = at.0 / 1_000;
-    let claims = Claims {
-        iss: ISSUER.into(),
-        aud: room,
-        epoch: seen.view.header.epoch,
-        sub: visitor,
-        ord: ordinal,
-        lane: LANE_MAIN.into(),
-        vfd,
-        ver: FORMAT,
-        iat: now_s,
-        exp: now_s + app.token_ttl_s,
-    };
+    let epoch = seen.view.header.epoch;
+    let holder = Holder { visitor, ordinal };
+    let claims = claims_for(room, epoch, holder, now_s..now_s + app.token_ttl_s);
     let (place, at) = match status {
         StatusCode::OK => {
             // Boxed, since few come this way, and everybody who joins would carry it.
@@ -287,16 +266,14 @@ impl Holding {
     }
 }
 
-fn named(user: &UserId, key: Option<String>) -> Joiner {
-    Joiner {
-        visitor: Visitor::stated(user),
-        key: key.map(|key| join_key(&key, user)),
-    }
+fn named(visitor: Visitor, key: Option<String>) -> Joiner {
+    let key = key.map(|key| join_key(&key, &visitor));
+    Joiner { visitor, key }
 }
 
-fn join_key(key: &str, user: &UserId) -> JoinKey {
+fn join_key(key: &str, visitor: &Visitor) -> JoinKey {
     let key: [u8; 32] = Sha256::digest(key).into();
-    let body: [u8; 32] = Sha256::digest(user.as_str()).into();
+    let body: [u8; 32] = Sha256::digest(visitor.as_str()).into();
     let (key, _) = key.split_first_chunk().expect("a digest has 32 bytes");
     let (body, _) = body.split_first_chunk().expect("a digest has 32 bytes");
     JoinKey {

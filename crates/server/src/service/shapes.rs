@@ -18,15 +18,15 @@ pub(crate) struct Entering<'a> {
     /// `false` while the store is away and `on_store_error = "open"` lets everybody through. The rest is `null` then,
     /// unless the token is genuine.
     checked: bool,
-    /// `u:` and the user id, or `a:` and a random name: with `ordinal`, what keep and finish take.
-    #[schema(value_type = Option<String>, example = "u:42")]
+    /// `v:` or `u:` and the user id, or `a:` and a random name: with `ordinal`, what keep and finish take.
+    #[schema(value_type = Option<String>, example = "v:42")]
     visitor: Option<&'a Visitor>,
     /// `null` for an anonymous visitor.
     user_id: Option<&'a str>,
     /// The place that the pass came from.
     #[schema(value_type = Option<u64>, example = 7)]
     ordinal: Option<Ordinal>,
-    /// Whether the user id came from a verified login, or from a service.
+    /// Whether a verified login or a service vouches for the user id.
     verified: Option<bool>,
     /// How long the pass lasts if it is not used again.
     remaining_ms: Option<u64>,
@@ -70,7 +70,7 @@ pub(crate) struct ServiceJoin {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keep {
     /// As verify says it.
-    #[schema(value_type = String, pattern = "^[ua]:[!-~]{1,128}$", example = "u:42")]
+    #[schema(value_type = String, pattern = "^[uva]:[!-~]{1,128}$", example = "v:42")]
     pub(super) visitor: Visitor,
     /// As verify says it.
     #[schema(value_type = u64, example = 7)]
@@ -85,7 +85,7 @@ pub(crate) struct Keep {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finish {
     /// As verify says it.
-    #[schema(value_type = String, pattern = "^[ua]:[!-~]{1,128}$", example = "u:42")]
+    #[schema(value_type = String, pattern = "^[uva]:[!-~]{1,128}$", example = "v:42")]
     pub(super) visitor: Visitor,
     /// As verify says it.
     #[schema(value_type = u64, example = 7)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ropeline_core::{Claims, FORMAT, LANE_MAIN, Ordinal, RoomId, Timestamp, View, Visitor};
+use ropeline_core::{Holder, RoomId, Timestamp, View};
 use ropeline_store::{Clock, Store, StoreError};
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    token::{ISSUER, KeyRing},
+    token::{KeyRing, claims_for},
 };
 
 /// The store that the settings name, and the keys that sign its tokens.
@@ -61,22 +61,13 @@ impl Offline {
         &self,
         room: &RoomId,
         epoch: Timestamp,
-        holder: (&Visitor, Ordinal),
+        holder: Holder,
         issued_at: Timestamp,
     ) -> String {
         let now = self.clock.now();
-        self.keys.load().sign(&Claims {
-            iss: ISSUER.into(),
-            aud: room.clone(),
-            epoch,
-            sub: holder.0.clone(),
-            ord: holder.1,
-            lane: LANE_MAIN.into(),
-            vfd: false,
-            ver: FORMAT,
-            iat: issued_at.min(now).0 / 1_000,
-            exp: now.0 / 1_000 + self.token_ttl_s,
-        })
+        let seconds = issued_at.min(now).0 / 1_000..now.0 / 1_000 + self.token_ttl_s;
+        let claims = claims_for(room.clone(), epoch, holder, seconds);
+        self.keys.load().sign(&claims)
     }
 
     /// Writes what may still be unwritten.

@@ -10,8 +10,12 @@ fn numbers() -> impl Strategy<Value = u64> {
 }
 
 fn visitors() -> impl Strategy<Value = Visitor> {
-    let named = "[!-~]{1,128}".prop_map(|id| Visitor::stated(&UserId::parse(&id).unwrap()));
-    prop_oneof![named, any::<u128>().prop_map(Visitor::anonymous)]
+    let ids = || "[!-~]{1,128}".prop_map(|id| UserId::parse(&id).unwrap());
+    prop_oneof![
+        ids().prop_map(|id| Visitor::stated(&id)),
+        ids().prop_map(|id| Visitor::verified(&id)),
+        any::<u128>().prop_map(Visitor::anonymous),
+    ]
 }
 
 /// Any that can be signed; most are as we sign them now.

@@ -7,9 +7,11 @@
 mod claims;
 mod keys;
 
+use std::ops::Range;
+
 use base64_simd::{Out, URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
-use ropeline_core::{Claims, FORMAT, LANE_MAIN, Timestamp, Visitor};
+use ropeline_core::{Claims, FORMAT, Holder, LANE_MAIN, RoomId, Timestamp, Visitor};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
@@ -25,6 +27,28 @@ const CLAIMS_BYTES_MAX: usize = TOKEN_BYTES_MAX / 4 * 3 + 3;
 const SIGNATURE_CHARS: usize = 43;
 /// Who issues our tokens.
 pub const ISSUER: &str = "ropeline";
+
+/// What the token of a place says, which is good for these seconds of the day. Whether it is verified follows from the
+/// visitor alone.
+pub(crate) fn claims_for(
+    room: RoomId,
+    epoch: Timestamp,
+    holder: Holder,
+    seconds: Range<u64>,
+) -> Claims {
+    Claims {
+        iss: ISSUER.into(),
+        aud: room,
+        epoch,
+        vfd: holder.visitor.is_verified(),
+        sub: holder.visitor,
+        ord: holder.ordinal,
+        lane: LANE_MAIN.into(),
+        ver: FORMAT,
+        iat: seconds.start,
+        exp: seconds.end,
+    }
+}
 
 /// A text that is not one of our tokens, or no longer. Why is nobody's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]

@@ -3,7 +3,7 @@
 use ropeline_testing::http::{Ask, Reply};
 use serde_json::{Value, json};
 
-use crate::app::{ADMIN_KEY, TOKENS, TestApp, field, token};
+use crate::app::{ADMIN_KEY, SERVICE_KEY, TOKENS, TestApp, field, token};
 
 const ROOMS: &str = "/api/v1/admin/rooms";
 
@@ -280,6 +280,55 @@ fn a_visitor_is_found_and_put_out() {
         );
     }
     assert_eq!(app.status_of(&waiting), "WAITING", "others stay");
+}
+
+/// A stranger who states the id of a user whom a service vouches for; both wait.
+fn namesakes() -> (TestApp, [String; 2]) {
+    let mut app = TestApp::new();
+    app.token_of("inside");
+    let stated = app.token_of("ann");
+    let join = Ask::post("/api/v1/service/rooms/main/tokens").json(&json!({"userId": "ann"}));
+    let joined = app.send(join.header("Authorization", &format!("Bearer {SERVICE_KEY}")));
+    (app, [stated, token(&joined)])
+}
+
+#[test]
+fn of_two_visitors_with_one_user_id_the_verified_one_is_shown_first() {
+    let (mut app, _) = namesakes();
+    for (query, verified, ordinal) in [
+        ("", true, 3),
+        ("?verified=true", true, 3),
+        ("?verified=false", false, 2),
+    ] {
+        let ann = app.show(&format!("/main/visitors/ann{query}"));
+        assert_eq!(field(&ann, "verified"), verified, "{query}");
+        assert_eq!(field(&ann, "ordinal"), ordinal, "{query}");
+    }
+    let only_stated = app.show("/main/visitors/inside").json();
+    assert_eq!(only_stated["verified"], false);
+    for query in ["?verified=maybe", "?vfd=true"] {
+        let wrong = app.show(&format!("/main/visitors/ann{query}"));
+        assert_eq!(wrong.code(), "INVALID_REQUEST", "{query}");
+    }
+}
+
+#[test]
+fn both_visitors_with_one_user_id_are_put_out_unless_one_is_named() {
+    for (query, expected) in [
+        ("", ["TOKEN_NOT_FOUND", "TOKEN_NOT_FOUND"]),
+        ("?verified=true", ["WAITING", "TOKEN_NOT_FOUND"]),
+        ("?verified=false", ["TOKEN_NOT_FOUND", "WAITING"]),
+    ] {
+        let (mut app, tokens) = namesakes();
+        let path = format!("/main/visitors/ann{query}");
+        assert_eq!(app.remove(&path).status, 204);
+        for (token, expected) in tokens.iter().zip(expected) {
+            let reply = app.status(token).json();
+            let state = reply["status"].as_str().or_else(|| reply["code"].as_str());
+            assert_eq!(state, Some(expected), "{query}");
+        }
+        assert_eq!(refused(&app.remove(&path)).1, "VISITOR_NOT_FOUND");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Taking a place.
 
-use ropeline_core::{Joined, Joiner, Live, Ordinal, Policy, Standing, Visitor};
+use ropeline_core::{Joined, Joiner, Live, Ordinal, Policy, Standing, UserId, Visitor};
 
 use super::{
     Fixture,
@@ -114,4 +114,27 @@ pub async fn a_nameless_visitor_is_nobody_else(fixture: &mut impl Fixture) {
     assert_eq!(given.join(&namesake).await, Joined::New(Ordinal(2)));
     let found = given.store().find(&given.room, &nameless).await.unwrap();
     assert_eq!(found.unwrap().ordinal, Ordinal(1));
+}
+
+/// A verified user has a place of their own, whoever states the same user id, and whether that is a UUID or not.
+pub async fn a_verified_user_and_whoever_states_the_id_have_two_places(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, park(1)).await;
+    let (store, room) = (given.store(), &given.room);
+    let mut ordinal = 0;
+    for id in ["ann", "7d44a0e3-0a0d-4c5b-8000-00ff10203040"] {
+        let id = UserId::parse(id).unwrap();
+        let visitors = [Visitor::stated(&id), Visitor::verified(&id)];
+        for visitor in visitors.clone() {
+            ordinal += 1;
+            let joiner = Joiner { visitor, key: None };
+            let (joined, _) = store.join(room, joiner).await.unwrap();
+            assert_eq!(joined, Joined::New(Ordinal(ordinal)));
+        }
+        let [stated, verified] = visitors;
+        let (stated_at, verified_at) = (Ordinal(ordinal - 1), Ordinal(ordinal));
+        let put_out = store.revoke(room, stated).await.unwrap();
+        assert_eq!(put_out, Some(stated_at));
+        let found = store.find(room, &verified).await.unwrap();
+        assert_eq!(found.unwrap().ordinal, verified_at);
+    }
 }

@@ -212,6 +212,7 @@ macro_rules! conformance_tests {
                 who_left_joins_again_behind_everybody,
                 who_joins_after_a_pass_ran_out_gets_a_new_place,
                 a_nameless_visitor_is_nobody_else,
+                a_verified_user_and_whoever_states_the_id_have_two_places,
             ],
             keys: [
                 a_repeated_request_is_recognised,

@@ -1,16 +1,17 @@
 //! Visitors as members of `places`.
 //!
-//! A line has little but its visitors, so an id of 128 bits, as a UUID is, is kept as its 16 bytes: `U` and the bytes
-//! of a user whose id is a UUID, `A` and the bytes of somebody anonymous. Who has another id is kept as
-//! [`Visitor::as_str`] has it, which begins with `u:` or `a:`. What is read is what was written, so a UUID in capitals
-//! is not shortened.
+//! A line has little but its visitors, so an id of 128 bits, such as a UUID, is kept as its 16 bytes: `V` and the bytes
+//! for a verified user whose id is a UUID, `U` and the bytes where such an id was merely stated, `A` and the bytes for
+//! an anonymous visitor. Any other visitor is kept as [`Visitor::as_str`] has it, which begins with `v:`, `u:` or `a:`.
+//! What is read is what was written, so a UUID in capitals is not shortened.
 
 use redis::{RedisWrite, ToRedisArgs};
-use ropeline_core::Visitor;
+use ropeline_core::{UserId, Visitor};
 
 use super::wire::{Read, Unreadable};
 
-const USER: u8 = b'U';
+const VERIFIED: u8 = b'V';
+const STATED: u8 = b'U';
 const ANONYMOUS: u8 = b'A';
 
 /// Where the two digits of each byte begin in a UUID, and what is between them.
@@ -31,7 +32,8 @@ impl<'a> Member<'a> {
     pub(super) fn of(visitor: &'a Visitor) -> Self {
         let text = visitor.as_str();
         let short = match text.as_bytes() {
-            [b'u', b':', id @ ..] => uuid(id),
+            [b'v', b':', id @ ..] => uuid(VERIFIED, id),
+            [b'u', b':', id @ ..] => uuid(STATED, id),
             [b'a', b':', id @ ..] => number(id),
             _ => None,
         };
@@ -46,10 +48,14 @@ impl<'a> Member<'a> {
             Ok(u128::from_be_bytes(bytes))
         };
         match member {
-            [USER, bytes @ ..] => {
+            [kind @ (VERIFIED | STATED), bytes @ ..] => {
                 let digits = format!("{:032x}", id(bytes)?);
                 let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
-                Visitor::parse(&format!("u:{}", parts.join("-"))).map_err(|_| unreadable())
+                let user = UserId::parse(&parts.join("-")).map_err(|_| unreadable())?;
+                Ok(match *kind {
+                    VERIFIED => Visitor::verified(&user),
+                    _ => Visitor::stated(&user),
+                })
             }
             [ANONYMOUS, bytes @ ..] => Ok(Visitor::anonymous(id(bytes)?)),
             text => {
@@ -74,10 +80,10 @@ impl ToRedisArgs for Member<'_> {
 }
 
 /// A UUID as it is usually written: lower case, 8-4-4-4-12.
-fn uuid(id: &[u8]) -> Option<[u8; 17]> {
+fn uuid(kind: u8, id: &[u8]) -> Option<[u8; 17]> {
     let id: &[u8; 36] = id.try_into().ok()?;
     let dashed = DASHES.iter().all(|at| id[*at] == b'-');
-    dashed.then(|| short(USER, id, &IN_UUID))?
+    dashed.then(|| short(kind, id, &IN_UUID))?
 }
 
 fn number(id: &[u8]) -> Option<[u8; 17]> {
@@ -116,7 +122,6 @@ const DIGITS: [u8; 256] = {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use ropeline_core::UserId;
 
     use super::*;
 
@@ -132,10 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn a_user_with_a_uuid_is_u_and_its_bytes() {
-        let text = format!("u:{UUID}");
-        assert_eq!(member(&text), [&b"U"[..], &BYTES].concat());
-        assert_eq!(Member::read(&member(&text)).unwrap(), visitor(&text));
+    fn a_user_with_a_uuid_is_a_letter_and_its_bytes() {
+        for (kind, letter) in [("v:", b"V"), ("u:", b"U")] {
+            let text = format!("{kind}{UUID}");
+            assert_eq!(member(&text), [&letter[..], &BYTES].concat());
+            assert_eq!(Member::read(&member(&text)).unwrap(), visitor(&text));
+        }
     }
 
     #[test]
@@ -151,6 +158,9 @@ mod tests {
         let digits = UUID.replace('-', "");
         for text in [
             "u:ann".to_owned(),
+            "v:ann".to_owned(),
+            format!("v:{digits}"),
+            format!("v:{}", UUID.to_uppercase()),
             format!("u:{digits}"),
             format!("a:{UUID}"),
             format!("u:a:{digits}"),
@@ -175,7 +185,7 @@ mod tests {
     fn what_is_no_member_is_nobody() {
         let long = [&b"U"[..], &BYTES, b"0"].concat();
         let strange = [&b"X"[..], &BYTES].concat();
-        let words = ["", "u:", "U", "A", "ann"].map(str::as_bytes);
+        let words = ["", "u:", "v:", "U", "V", "A", "ann"].map(str::as_bytes);
         for member in words.into_iter().chain([&long[..16], &long, &strange]) {
             assert!(Member::read(member).is_err(), "{member:?}");
         }
@@ -200,14 +210,14 @@ mod tests {
             spoilt("[0-9a-f]{32}"),
             "[0-9A-F]{32}",
             "[0-9a-f]{1,40}",
-            "[UA][!-~]{16}",
-            "[ua]:[0-9a-f]{32}",
+            "[UVA][!-~]{16}",
+            "[uva]:[0-9a-f]{32}",
             "[!-~]{1,128}",
         ]
     }
 
     fn visitors() -> impl Strategy<Value = Visitor> {
-        let kind = prop_oneof![Just("u:"), Just("a:")];
+        let kind = prop_oneof![Just("u:"), Just("v:"), Just("a:")];
         (kind, ids()).prop_map(|(kind, id)| visitor(&format!("{kind}{id}")))
     }
 
@@ -215,7 +225,7 @@ mod tests {
     fn pairs() -> impl Strategy<Value = (Visitor, Visitor)> {
         let kin = visitors().prop_flat_map(|one| {
             let (kind, id) = one.as_str().split_at(2);
-            let kinds = ["u:", "a:"];
+            let kinds = ["u:", "v:", "a:"];
             let texts = [
                 id.to_owned(),
                 id.to_uppercase(),
@@ -246,7 +256,7 @@ mod tests {
 
         /// Whatever Redis has, one that reads as a visitor is found again by that name.
         #[test]
-        fn a_short_member_that_is_read_is_written_so(id in any::<[u8; 16]>(), kind in prop_oneof![Just(USER), Just(ANONYMOUS)]) {
+        fn a_short_member_that_is_read_is_written_so(id in any::<[u8; 16]>(), kind in prop::sample::select(vec![VERIFIED, STATED, ANONYMOUS])) {
             let written = [&[kind][..], &id].concat();
             let visitor = Member::read(&written).unwrap();
             prop_assert_eq!(member(visitor.as_str()), written);

@@ -124,12 +124,17 @@ fn runner(cases: u32) -> TestRunner {
 
 /// The visitor that a small number stands for: there are some of each kind that a store may keep in a way of its own.
 pub fn visitor(n: u8) -> Visitor {
-    let user = match n % 3 {
-        0 => return Visitor::anonymous(n.into()),
-        1 => format!("visitor-{n}"),
-        _ => format!("{n:08x}-0a0d-4000-8000-00ff{n:08x}"),
-    };
-    Visitor::stated(&UserId::parse(&user).expect("a valid user id"))
+    let user = |id: String| UserId::parse(&id).expect("a valid user id");
+    // Two visitors have the same id where one of them is verified.
+    let plain = || user(format!("visitor-{}", n / 5));
+    let uuid = || user(format!("{0:08x}-0a0d-4000-8000-00ff{0:08x}", n / 5));
+    match n % 5 {
+        0 => Visitor::anonymous(n.into()),
+        1 => Visitor::stated(&plain()),
+        2 => Visitor::verified(&plain()),
+        3 => Visitor::stated(&uuid()),
+        _ => Visitor::verified(&uuid()),
+    }
 }
 
 /// The ordinals that a reply gave out for the first time, with their visitors.

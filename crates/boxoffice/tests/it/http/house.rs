@@ -249,7 +249,7 @@ impl House {
     pub(crate) async fn finish(&self, ticket: &Value) {
         let user = SiteUser::parse(ticket["userId"].as_str().unwrap()).unwrap();
         let holder = Holder {
-            visitor: Visitor::stated(&user),
+            visitor: Visitor::verified(&user),
             ordinal: Ordinal(ticket["ordinal"].as_u64().unwrap()),
         };
         self.room.finish(&RoomId::main(), &holder).await.unwrap();

@@ -19,16 +19,26 @@ pub(super) struct Buyer {
 impl Buyer {
     /// Logs in and joins the line.
     pub(super) fn arrive(at: SocketAddr) -> Self {
+        let buyer = Self::sign_up(at);
+        let token = text(&buyer.place(), "token");
+        buyer.with_token(token)
+    }
+
+    /// Logs in, and has no place yet.
+    pub(super) fn sign_up(at: SocketAddr) -> Self {
         let ask = Ask::post("/user").json(&json!({"name": "Kim"}));
         let made = answered(at, &ask, 201);
-        let mut buyer = Self {
+        Self {
             at,
             user: made["userId"].as_u64().expect("a number"),
             login: format!("Bearer {}", text(&made, "accessToken")),
             token: String::new(),
-        };
-        buyer.token = text(&buyer.place(), "token");
-        buyer
+        }
+    }
+
+    /// Comes with this queue token.
+    pub(super) fn with_token(self, token: String) -> Self {
+        Self { token, ..self }
     }
 
     /// Asks for the token again, and gives the place view.

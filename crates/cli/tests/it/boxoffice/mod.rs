@@ -6,6 +6,7 @@ mod buyer;
 mod clocks;
 mod crash;
 mod settings;
+mod squatter;
 
 use crate::process::Server;
 

@@ -2,6 +2,7 @@
 
 use std::{fs, io::Write, process::Stdio};
 
+use ropeline_testing::{http::Ask, login::LoginKey};
 use serde_json::{Value, json};
 
 use super::{ROOM, import, tokens};
@@ -11,6 +12,8 @@ use crate::{
     still::STILL_ROOM,
     visitor::{Place, join, leave, status, token_of, verify},
 };
+
+const SECRET: &[u8] = b"a secret of the tests, 32 bytes.";
 
 fn row(user: impl Into<Value>, issued_at: impl Into<Value>, status: &str) -> String {
     let row = json!({"userId": user.into(), "issuedAt": issued_at.into(), "status": status});
@@ -260,6 +263,69 @@ fn tokens_are_for_their_owner_alone_and_never_replace_a_file() {
     let complaint = site.ropeline(&line).complaint(1);
     assert!(complaint.contains("tokens.jsonl"), "{complaint}");
     assert_eq!(tokens(&site).len(), 1);
+}
+
+/// The settings of a room with this identity, and logins signed with [`SECRET`].
+fn with_logins(site: &Site, identity: &str) {
+    let secret = site.with_file("secret", SECRET);
+    site.configure(&format!(
+        "{ROOM}identity = '{identity}'\n[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = 'a'\n",
+        secret.display()
+    ));
+}
+
+fn join_by_login(user: &str) -> Ask {
+    let end_of_time = u64::from(u32::MAX) * 2;
+    let claims = json!({"iss": "i", "aud": "a", "sub": user, "exp": end_of_time});
+    let login = LoginKey::hs256(SECRET).login(&claims);
+    Ask::post("/api/v1/queue/tokens").header("Authorization", &format!("Bearer {login}"))
+}
+
+#[test]
+fn places_of_verified_users_are_claimed_by_their_logins_alone() {
+    for identity in ["open", "jwt"] {
+        let site = Site::new("");
+        with_logins(&site, identity);
+        let rows = [row("ann", 1, "WAIT"), row("bob", 2, "WAIT")].concat();
+        let file = site.with_file("queue.jsonl", rows.as_bytes());
+        let said = succeeded(import(
+            &site,
+            &format!("import {} --verified", file.display()),
+        ));
+        assert!(
+            said.contains("their first join with a login has their place"),
+            "{said}"
+        );
+        let tokens = tokens(&site);
+        let server = site.start();
+        let mut client = server.client();
+        let stranger = client.send(&join("ann"));
+        match identity {
+            "open" => assert_eq!(Place::of(&stranger).unwrap().ordinal, 3),
+            _ => assert_eq!(stranger.code(), "LOGIN_REQUIRED"),
+        }
+        let ann = client.send(&join_by_login("ann"));
+        assert_eq!((ann.status, Place::of(&ann).unwrap().ordinal), (201, 1));
+        let bob = client.send(&verify(&tokens[1].1));
+        assert_eq!(bob.header("x-queue-user-verified"), Some("true"));
+    }
+}
+
+#[test]
+fn a_room_of_logins_takes_over_only_verified_users() {
+    let site = Site::new("");
+    with_logins(&site, "jwt");
+    let file = site.with_file("queue.jsonl", row("ann", 1, "WAIT").as_bytes());
+    for more in ["", " --dry-run"] {
+        let complaint = import(&site, &format!("import {}{more}", file.display())).complaint(1);
+        for part in [
+            "identity = \"jwt\"",
+            "add --verified",
+            "Nothing was changed",
+        ] {
+            assert!(complaint.contains(part), "{complaint}");
+        }
+    }
 }
 
 #[test]

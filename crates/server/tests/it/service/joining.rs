@@ -42,6 +42,19 @@ fn a_user_whom_a_service_joins_is_verified_and_has_one_place() {
 }
 
 #[test]
+fn a_service_is_not_given_the_place_of_somebody_who_stated_the_user_id() {
+    for way in BOTH {
+        let mut app = TestApp::new();
+        let stranger = app.token_of("42");
+        let joined = way.join(&mut app, Some("42")).unwrap();
+        assert_eq!(joined.view["ordinal"], 2);
+        app.send(Ask::delete(TOKENS).token(&stranger));
+        let again = way.join(&mut app, Some("42")).unwrap();
+        assert_eq!(again.view["ordinal"], 2, "their own place is there");
+    }
+}
+
+#[test]
 fn a_new_place_is_201_and_a_resumed_one_200() {
     let mut app = TestApp::new();
     for (status, user) in [(201, json!(42)), (200, json!("42")), (200, json!(42))] {
@@ -103,7 +116,7 @@ fn who_is_joined_again_by_a_service_is_there_when_their_turn_comes() {
 fn a_room_that_takes_nobody_says_so_both_ways() {
     let mut app = TestApp::with("[rooms.main]\nactive_max = 1\nwaiting_max = 1\n");
     app.token_of("inside");
-    app.token_of("waiting");
+    Way::Http.join(&mut app, Some("waiting")).unwrap();
     for way in BOTH {
         assert_eq!(way.join(&mut app, Some("x")).unwrap_err(), "ROOM_FULL");
     }

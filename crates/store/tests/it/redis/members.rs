@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ropeline_core::{
     Departure, Holder, ImportRow, Imported, Joined, Joiner, Live, Ordinal, RoomId, Standing,
-    Visitor, Was,
+    UserId, Visitor, Was,
 };
 use ropeline_store::{EmbeddedStore, Found, Named, Over, RedisStore, Store, SystemClock, carry};
 use ropeline_testing::TestRedis;
@@ -14,6 +14,7 @@ use crate::given::{directory, holder, visitor};
 
 const UUID: &str = "7d44a0e3-0a0d-4c5b-8000-00ff10203040";
 const OF_UUID: &str = "U 7d44a0e30a0d4c5b800000ff10203040";
+const VERIFIED_OF_UUID: &str = "V 7d44a0e30a0d4c5b800000ff10203040";
 const NAMELESS: u128 = 0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f;
 const OF_NAMELESS: &str = "A 000102030405060708090a0b0c0d0e0f";
 const IN_LINE: Standing = Standing::Live(Live::InLine);
@@ -53,6 +54,20 @@ async fn an_id_of_128_bits_is_kept_in_17_bytes_and_any_other_as_it_is() {
     let redis = TestRedis::on_no_disk();
     line_of_three(&redis).await;
     let kept = ["u:ann", OF_UUID, OF_NAMELESS];
+    assert_eq!(members(&redis), kept);
+}
+
+#[tokio::test]
+async fn verified_users_are_kept_apart_from_those_who_state_their_ids() {
+    let redis = TestRedis::on_no_disk();
+    let (store, room) = line_of_three(&redis).await;
+    for (id, ordinal) in [("ann", 4), (UUID, 5)] {
+        let visitor = Visitor::verified(&UserId::parse(id).unwrap());
+        let joiner = Joiner { visitor, key: None };
+        let (joined, _) = store.join(&room, joiner).await.unwrap();
+        assert_eq!(joined, Joined::New(Ordinal(ordinal)));
+    }
+    let kept = ["u:ann", OF_UUID, OF_NAMELESS, "v:ann", VERIFIED_OF_UUID];
     assert_eq!(members(&redis), kept);
 }
 
