@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use ropeline_core::Identity;
 use ropeline_server::config::{FILE_NAME, Overrides, SHIPPED, Settings, summary};
 
 use crate::{failure::Failure, output::print};
@@ -35,7 +36,11 @@ fn check(file: Option<PathBuf>, overrides: Overrides) -> Result<(), Failure> {
         config,
         ..overrides
     })?;
-    print(&format!("{judged}: OK\n{}\n", rooms(&settings)))
+    print(&format!(
+        "{judged}: OK\n{}\n{}",
+        rooms(&settings),
+        warnings(&settings)
+    ))
 }
 
 /// What the verdict is about.
@@ -55,4 +60,18 @@ fn rooms(settings: &Settings) -> String {
         .map(|(id, room)| format!("  {:width$}  {}", id.as_str(), summary(&room.policy)))
         .collect();
     lines.join("\n")
+}
+
+/// What holds and is still a risk.
+fn warnings(settings: &Settings) -> String {
+    if !settings.is_public(settings.listen) {
+        return String::new();
+    }
+    let rooms = settings.rooms.iter();
+    let open = rooms.filter(|(_, room)| room.policy.identity == Identity::Open);
+    let advice = settings.advice_for_open_room();
+    let lines: Vec<_> = open
+        .map(|(id, _)| format!("warning: rooms.{id}: {advice}\n"))
+        .collect();
+    lines.concat()
 }

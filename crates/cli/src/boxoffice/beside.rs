@@ -8,10 +8,7 @@ use ropeline_boxoffice::http::{
 };
 use ropeline_core::Clock;
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
-use ropeline_server::{
-    Beside, Ready, SharedLogin,
-    config::{Settings, StoreChoice},
-};
+use ropeline_server::{Beside, Ready, SharedLogin, config::Settings};
 use ropeline_web::Tasks;
 
 use super::books::Books;
@@ -33,10 +30,13 @@ pub(crate) enum Wish {
 
 impl Wish {
     pub(crate) fn of(settings: &Settings) -> Self {
-        match (&settings.store, &settings.database) {
-            _ if !settings.boxoffice.enabled => Self::Nothing,
-            (StoreChoice::Redis(_), None) => Self::LacksDatabase,
-            (StoreChoice::Embedded, _) | (StoreChoice::Redis(_), Some(_)) => Self::BoxOffice,
+        let boxoffice = &settings.boxoffice;
+        if boxoffice.serves_with(&settings.store, settings.database.as_ref()) {
+            Self::BoxOffice
+        } else if boxoffice.enabled {
+            Self::LacksDatabase
+        } else {
+            Self::Nothing
         }
     }
 }

@@ -104,12 +104,7 @@ fn warn_of_risks(ready: &Ready) {
         tracing::warn!("{warning}");
     }
     for room in &started.open_to_others {
-        tracing::warn!(
-            room.id = %room,
-            "this room believes any userId, and others than this machine can reach it: let only your own \
-             back end join, or verify logins with [login] and identity = \"jwt\", or set identity = \
-             \"anonymous\""
-        );
+        tracing::warn!(room.id = %room, "{}", started.advice_for_open_room);
     }
 }
 

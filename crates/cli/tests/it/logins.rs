@@ -36,7 +36,9 @@ fn login() -> String {
 
 #[test]
 fn an_open_room_that_others_can_reach_is_warned_of_with_the_ways_out() {
-    let site = Site::beyond_loopback("[rooms.main]\nbatch = 1\n[rooms.vip]\nbatch = 1\n");
+    let two_rooms =
+        "[boxoffice]\nenabled = false\n[rooms.main]\nbatch = 1\n[rooms.vip]\nbatch = 1\n";
+    let site = Site::beyond_loopback(two_rooms);
     let log = site.start().stderr();
     let warnings: Vec<_> = log.lines().filter(|line| line.contains(OPEN)).collect();
     assert_eq!(warnings.len(), 2, "one for each room: {log}");
@@ -52,6 +54,47 @@ fn an_open_room_that_others_can_reach_is_warned_of_with_the_ways_out() {
             assert!(warning.contains(part), "{part}: {warning}");
         }
     }
+}
+
+#[test]
+fn an_open_room_behind_a_proxy_is_warned_of_at_the_start_and_by_config_check() {
+    for proxy in [
+        "trusted_proxies = ['127.0.0.1']",
+        "public_url = 'http://127.0.0.1'",
+    ] {
+        let site = Site::new(&format!("{proxy}\n[boxoffice]\nenabled = true\n"));
+        let log = site.start().stderr();
+        let checked = site.ropeline("config check").result();
+        for text in [log, checked] {
+            let warning = text.lines().find(|line| line.contains(OPEN));
+            let proposed = "set identity = \"jwt\", which takes the logins of the box office";
+            assert!(
+                warning.is_some_and(|line| line.contains(proposed)),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_room_of_logins_takes_those_of_the_box_office() {
+    let site =
+        Site::new("[boxoffice]\nenabled = true\n[rooms.main]\nactive_max = 9\nidentity = 'jwt'\n");
+    let server = site.start();
+    let log = server.stderr();
+    assert!(!log.contains("nobody can join"), "{log}");
+    let mut client = server.client();
+    let ask = Ask::post("/api/v1/queue/tokens").json(&json!({"userId": "1"}));
+    assert_eq!(client.send(&ask).code(), "LOGIN_REQUIRED");
+    let made = client
+        .send(&Ask::post("/user").json(&json!({"name": "Kim"})))
+        .json();
+    let login = made["accessToken"].as_str().expect("a login");
+    let joined = join(&server, login);
+    assert_eq!(
+        (joined.status, &joined.json()["userId"]),
+        (201, &json!("1"))
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ropeline_core::RoomId;
 use toml::de::DeValue;
 
 use super::{
-    keys,
+    DatabaseUrl, StoreChoice, keys,
     rate_limits::per_minute,
     section::Section,
     value::{Wrong, count_within, duration_within, flag, text},
@@ -40,6 +40,18 @@ pub struct BoxOfficeSettings {
     pub holds_per_minute: u32,
     /// How long after its end a hold can still be paid for, while the seat is free.
     pub late_payment: Duration,
+}
+
+impl BoxOfficeSettings {
+    /// Whether it serves next to the rooms of this store: nodes that share a Redis would each sell the same seats
+    /// unless they share a database.
+    pub fn serves_with(&self, store: &StoreChoice, database: Option<&DatabaseUrl>) -> bool {
+        let one_set_of_books = match store {
+            StoreChoice::Embedded => true,
+            StoreChoice::Redis(_) => database.is_some(),
+        };
+        self.enabled && one_set_of_books
+    }
 }
 
 /// Reads `[boxoffice]` into its defaults.

@@ -1,6 +1,7 @@
 //! How the site's login tokens are verified.
 
 use std::{
+    net::SocketAddr,
     ops::RangeInclusive,
     path::{Path, PathBuf},
     time::Duration,
@@ -10,7 +11,7 @@ use ropeline_core::{FieldError, Identity, Policy};
 use toml::de::DeValue;
 
 use super::{
-    keys,
+    Settings, keys,
     section::Section,
     value::{Wrong, duration_within, path, text},
 };
@@ -53,9 +54,9 @@ pub enum LoginKeyFile {
 /// Whether this server can verify a login at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginKeys {
-    /// `[login]` names a key.
+    /// `[login]` names a key, or the box office serves here and brings its own.
     Given,
-    /// It does not.
+    /// Neither.
     Absent,
 }
 
@@ -84,12 +85,38 @@ pub fn check_identity(policy: &Policy, login: LoginKeys) -> Result<(), FieldErro
         return Err(FieldError {
             field: "identity",
             message:
-                "\"jwt\" needs a key that verifies logins: set secret_file, public_key_file or \
-                      jwks_file in [login]"
+                "\"jwt\" needs logins to verify: set secret_file, public_key_file or jwks_file \
+                      in [login], or let the box office serve here, whose logins count (section \
+                      [boxoffice]; with a Redis store it also needs a database)"
                     .into(),
         });
     }
     Ok(())
+}
+
+impl Settings {
+    /// Whether others than this machine can reach a server that listens on this address: directly, or through a
+    /// proxy.
+    pub fn is_public(&self, listen: SocketAddr) -> bool {
+        let by_proxy = self.public_url.is_some() || !self.trusted_proxies.networks().is_empty();
+        by_proxy || !listen.ip().is_loopback()
+    }
+
+    /// What to tell an operator whose room takes user ids as stated although others can reach it.
+    pub fn advice_for_open_room(&self) -> String {
+        let database = self.database.as_ref();
+        let logins = if self.login.source.is_some() {
+            "which takes the logins of [login]"
+        } else if self.boxoffice.serves_with(&self.store, database) {
+            "which takes the logins of the box office"
+        } else {
+            "and a key for logins in [login]"
+        };
+        format!(
+            "this room believes any userId, and others than this machine can reach it: set identity = \"jwt\", \
+             {logins}, or identity = \"anonymous\", or let only your own back end join"
+        )
+    }
 }
 
 /// Reads `[login]` over its defaults, and says whether it names a key, right or wrong.

@@ -271,7 +271,10 @@ impl Settings {
         rate_limits::read(&mut file, &mut self.rate_limits);
         log::read(&mut file, &mut self.log);
         let defaults = self.default_policy();
-        let login = login::read(&mut file, &mut self.login);
+        let mut login = login::read(&mut file, &mut self.login);
+        if overrides.box_office_serves(self) {
+            login = LoginKeys::Given;
+        }
         self.rooms.extend(rooms::read(&mut file, &defaults, login));
     }
 

@@ -120,6 +120,18 @@ impl Overrides {
         self.service_key.is_some() || self.service_key_file.is_some()
     }
 
+    /// Whether the box office serves next to the rooms, once the flags are put over what the file says.
+    pub(super) fn box_office_serves(&self, of_file: &Settings) -> bool {
+        let store = self.store.as_deref().map(StoreChoice::parse);
+        let store = store.and_then(Result::ok);
+        let database = self.database.as_deref().map(DatabaseUrl::parse);
+        let database = database.and_then(Result::ok);
+        of_file.boxoffice.serves_with(
+            store.as_ref().unwrap_or(&of_file.store),
+            database.as_ref().or(of_file.database.as_ref()),
+        )
+    }
+
     /// Says that the settings file cannot be read.
     pub(super) fn unreadable(&self, name: &str, error: &io::Error) -> Problem {
         let origin = match self.config {

@@ -28,7 +28,7 @@ pub use self::{
 };
 use self::{
     keys::Keys,
-    rooms::{apply_section, frozen_rooms, open_to_others, warn_of_missing_logins},
+    rooms::{apply_section, frozen_rooms, open_rooms, warn_of_missing_logins},
 };
 use crate::{
     admin::{Audit, Histories, Sessions},
@@ -143,7 +143,12 @@ impl Ready {
             warnings,
             admin_key: operators.note,
             rooms,
-            open_to_others: open_to_others(&app, address),
+            open_to_others: if settings.is_public(address) {
+                open_rooms(&app)
+            } else {
+                Vec::new()
+            },
+            advice_for_open_room: settings.advice_for_open_room(),
         };
         let hosts = settings.hosts();
         let Settings {

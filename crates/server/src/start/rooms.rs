@@ -1,6 +1,6 @@
 //! The rooms at the start: those of the settings, and what is to be said of them.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use ropeline_core::{Identity, RoomId};
 use ropeline_store::{Operation, Store, StoreError};
@@ -49,10 +49,8 @@ pub(super) async fn apply_section(
     })
 }
 
-pub(super) fn open_to_others(app: &App, address: SocketAddr) -> Vec<RoomId> {
-    if address.ip().is_loopback() {
-        return Vec::new();
-    }
+/// The rooms that take user ids as stated.
+pub(super) fn open_rooms(app: &App) -> Vec<RoomId> {
     let mut rooms = app.store.rooms();
     rooms.retain(|room| {
         let seen = app.store.view(room);

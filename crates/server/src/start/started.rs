@@ -21,8 +21,10 @@ pub struct Started {
     pub admin_key: AdminKeyNote,
     /// The rooms of the settings as they are now, and what was done to them.
     pub rooms: Vec<StartedRoom>,
-    /// Rooms that believe any user id although others than this machine can reach them.
+    /// Rooms that take user ids as stated although others than this machine can reach them.
     pub open_to_others: Vec<RoomId>,
+    /// What to tell the operator of each of these.
+    pub advice_for_open_room: String,
 }
 
 /// A room at the start.

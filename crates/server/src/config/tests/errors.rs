@@ -333,10 +333,11 @@ fn each_wrong_value_of_a_room_is_told_why() {
             "must be one of seed-000, seed-001, seed-002, seed-004",
         ),
         (
-            "rooms.vip = { batch = 1, identity = 'jwt' }",
+            "boxoffice.enabled = false\nrooms.vip = { batch = 1, identity = 'jwt' }",
             "rooms.vip.identity",
-            "\"jwt\" needs a key that verifies logins: set secret_file, public_key_file or \
-             jwks_file in [login]",
+            "\"jwt\" needs logins to verify: set secret_file, public_key_file or jwks_file in [login], or let the \
+             box office serve here, whose logins count (section [boxoffice]; with a Redis store it also needs a \
+             database)",
         ),
         (
             "rooms.vip = { batch = 1, identity = 'none' }",

@@ -30,6 +30,62 @@ fn a_room_may_take_logins_where_a_key_is_given() {
 }
 
 #[test]
+fn a_room_may_take_logins_where_the_box_office_brings_its_own() {
+    let jwt = "[boxoffice]\nenabled = true\n[rooms.vip]\nbatch = 1\nidentity = 'jwt'";
+    let flags = |store: Option<&str>, database: Option<&str>| Overrides {
+        store: store.map(str::to_owned),
+        database: database.map(str::to_owned),
+        ..Overrides::default()
+    };
+    let redis = Some("redis://127.0.0.1:6379");
+    for (flags, accepted) in [
+        (flags(None, None), true),
+        (flags(redis, None), false),
+        (flags(redis, Some("sqlite:/shared/books.db")), true),
+        (flags(Some("embedded"), None), true),
+    ] {
+        let read = Settings::from_text(jwt, &flags);
+        assert_eq!(read.is_ok(), accepted, "{flags:?}: {read:?}");
+    }
+    let off = jwt.replace("true", "false");
+    assert!(Settings::from_text(&off, &Overrides::default()).is_err());
+}
+
+#[test]
+fn an_open_room_is_advised_by_the_logins_that_there_are() {
+    let (_directory, login) = secret();
+    for (text, part) in [
+        (
+            "boxoffice.enabled = true",
+            "which takes the logins of the box office",
+        ),
+        (
+            "boxoffice.enabled = false",
+            "and a key for logins in [login]",
+        ),
+        (login.as_str(), "which takes the logins of [login]"),
+    ] {
+        let advice = settings(text).advice_for_open_room();
+        assert!(advice.contains(part), "{advice}");
+    }
+}
+
+#[test]
+fn a_server_is_public_by_its_address_or_its_proxy() {
+    for (text, public) in [
+        ("", false),
+        ("listen = '[::1]:80'", false),
+        ("listen = '0.0.0.0:80'", true),
+        ("listen = '[::]:80'", true),
+        ("public_url = 'https://tickets.example'", true),
+        ("trusted_proxies = ['127.0.0.1']", true),
+    ] {
+        let settings = settings(text);
+        assert_eq!(settings.is_public(settings.listen), public, "{text}");
+    }
+}
+
+#[test]
 fn the_same_rule_holds_for_rooms_that_are_made_while_running() {
     let open = Policy::clone(policy(&settings(""), "main"));
     let jwt = Policy {
@@ -110,7 +166,9 @@ fn each_wrong_value_of_logins_is_told_why() {
 fn a_wrong_key_is_not_blamed_on_the_rooms_that_need_it() {
     let login = "[login]\nsecret_file = '/nowhere'\nissuer = 'i'\naudience = 'a'\n";
     for login in [login, "[login]\nsecret_file = 5\n"] {
-        let errors = errors(&format!("{login}[rooms.vip]\nbatch = 1\nidentity = 'jwt'"));
+        let errors = errors(&format!(
+            "boxoffice.enabled = false\n{login}[rooms.vip]\nbatch = 1\nidentity = 'jwt'"
+        ));
         let keys: Vec<_> = errors.problems().iter().map(|p| p.key.as_str()).collect();
         assert_eq!(keys, ["login.secret_file"]);
     }
