@@ -27,13 +27,13 @@ pub struct Beside {
     pub explained: &'static [Explained],
     /// Its logins, which the rooms believe where the operator names no other.
     pub login: Option<SharedLogin>,
-    /// Whether a request of this method and path makes a new user of whoever sends it, who has a place in line for the
-    /// asking: they are counted for their address as joins are.
-    pub makes_user: MakesUser,
+    /// Whether a request of this method and path is counted for its address as a join is: it gives a place in line, or
+    /// makes a new user, who gets one for the asking.
+    pub counts_as_join: CountsAsJoin,
 }
 
 /// Judges a request by its method and path.
-pub type MakesUser = fn(&Method, &str) -> bool;
+pub type CountsAsJoin = fn(&Method, &str) -> bool;
 
 /// Logins that a service of the same process signs with HS256.
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Beside {
             openapi,
             explained,
             login,
-            makes_user,
+            counts_as_join,
         } = self;
         if let Some(login) = login {
             app.believe(Logins::shared(&login));
@@ -90,16 +90,19 @@ impl Beside {
             document: openapi::document_with(openapi, explained),
             explained,
         });
-        router.layer(from_fn_with_state((app.clone(), makes_user), count_users))
+        router.layer(from_fn_with_state(
+            (app.clone(), counts_as_join),
+            count_joins,
+        ))
     }
 }
 
-async fn count_users(
-    State((app, makes_user)): State<(App, MakesUser)>,
+async fn count_joins(
+    State((app, counts_as_join)): State<(App, CountsAsJoin)>,
     request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    if !makes_user(request.method(), request.uri().path()) {
+    if !counts_as_join(request.method(), request.uri().path()) {
         return Ok(next.run(request).await);
     }
     let (parts, body) = request.into_parts();

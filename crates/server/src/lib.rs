@@ -23,7 +23,7 @@ mod shared;
 mod start;
 pub mod token;
 
-pub use beside::{Beside, MakesUser, SharedLogin};
+pub use beside::{Beside, CountsAsJoin, SharedLogin};
 pub use login::LoginKeyError;
 pub use moment::Moment;
 pub use shared::{KeyPlace, SharedKeyError};

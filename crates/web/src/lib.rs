@@ -46,7 +46,7 @@ pub use crate::{
     request_id::RequestId,
     retry::retry_soon,
     server::{Report, Server, listen},
-    service::{Hosts, Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
+    service::{Hosts, NotCrossSite, Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
     written::{Plain, WriteJson},
 };

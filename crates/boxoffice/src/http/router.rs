@@ -9,9 +9,17 @@ use http::Method;
 use super::{Service, admin, concerts, payment, points, reservations, users};
 use crate::pages;
 
-/// Whether a request makes a user: over the API, or by the form of a page.
-pub fn makes_user(method: &Method, path: &str) -> bool {
-    *method == Method::POST && (path == "/user" || path.starts_with("/tickets/"))
+/// Whether a request counts as a join: it makes a user, over the API or by the form of a page, or gives one a place.
+pub fn counts_as_join(method: &Method, path: &str) -> bool {
+    let posts = *method == Method::POST;
+    let user = path
+        .strip_prefix("/user/")
+        .and_then(|rest| rest.strip_suffix("/token/generate"));
+    match user {
+        // HEAD is answered by the handler of GET.
+        Some(_) => posts || matches!(*method, Method::GET | Method::HEAD),
+        None => posts && (path == "/user" || path.starts_with("/tickets/")),
+    }
 }
 
 pub(super) fn router(service: Service) -> Router {
@@ -24,7 +32,10 @@ pub(super) fn router(service: Service) -> Router {
     Router::new()
         .merge(gated)
         .route("/user", post(users::create))
-        .route("/user/{userId}/token/generate", get(users::token))
+        .route(
+            "/user/{userId}/token/generate",
+            get(users::token).post(users::token),
+        )
         .route("/user/charge/{userId}/point", patch(points::charge))
         .route("/user/{userId}/point", get(points::balance))
         .route("/user/{userId}/reservations", get(reservations::list))
@@ -43,4 +54,27 @@ pub(super) fn router(service: Service) -> Router {
         )
         .with_state(service)
         .merge(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_gives_a_place_or_makes_a_user_counts_as_a_join() {
+        let generate = "/user/42/token/generate";
+        for (method, path, counts) in [
+            (Method::GET, generate, true),
+            (Method::HEAD, generate, true),
+            (Method::POST, generate, true),
+            (Method::OPTIONS, generate, false),
+            (Method::POST, "/user", true),
+            (Method::POST, "/tickets/1", true),
+            (Method::GET, "/tickets/1", false),
+            (Method::GET, "/user/42/point", false),
+            (Method::GET, "/concert/dates", false),
+        ] {
+            assert_eq!(counts_as_join(&method, path), counts, "{method} {path}");
+        }
+    }
 }

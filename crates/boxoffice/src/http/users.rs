@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use ropeline_core::UserId as SiteUser;
 use ropeline_gate::{GateError, Ticket};
-use ropeline_web::{Json, LOGIN_COOKIE};
+use ropeline_web::{Json, LOGIN_COOKIE, NotCrossSite};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,6 +47,7 @@ pub(crate) async fn create(
 
 /// Gives the user a place in the line, or the one they have.
 pub(crate) async fn token(
+    _: NotCrossSite,
     State(service): State<Service>,
     Owner(user): Owner,
 ) -> Result<Response, ApiError> {

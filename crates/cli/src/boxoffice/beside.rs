@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ropeline_boxoffice::http::{
     CookieScope, EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
-    makes_user, openapi,
+    counts_as_join, openapi,
 };
 use ropeline_core::Clock;
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
@@ -86,7 +86,7 @@ impl Neighbour {
             openapi: openapi(),
             explained: EXPLAINED,
             login: Some(login),
-            makes_user,
+            counts_as_join,
         });
         let neighbour = Self {
             service,

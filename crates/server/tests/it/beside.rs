@@ -49,7 +49,7 @@ fn shop() -> Beside {
             issuer: ISSUER.to_owned(),
             audience: "rooms".to_owned(),
         }),
-        makes_user: |method, path| *method == Method::POST && path == "/shop/users",
+        counts_as_join: |method, path| *method == Method::POST && path == "/shop/users",
     }
 }
 

@@ -3,9 +3,11 @@
 //! A form on any site can post here. The browser would not send our cookie along, but it would keep the one
 //! in our answer, and so trade the visitor's place for a new one at the end of the line.
 
+use axum::extract::FromRequestParts;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Request,
-    header::{HOST, ORIGIN},
+    header::{AUTHORIZATION, HOST, ORIGIN},
+    request::Parts,
 };
 
 use crate::{CROSS_SITE, Problem};
@@ -41,6 +43,30 @@ pub fn is_from_another_site(method: &Method, headers: &HeaderMap, origins: &[Str
         origin.is_none_or(|origin| is_own(origin, headers))
     };
     !ours
+}
+
+/// Proof that no page of another site made a browser send this, for a route where even a `GET` changes something.
+///
+/// Other methods are judged before they reach a route. Scripts of another site that send `Origin` and `Authorization`
+/// have been allowed to by `cors_origins`, so they pass.
+#[derive(Debug, Clone, Copy)]
+pub struct NotCrossSite;
+
+impl<S: Sync> FromRequestParts<S> for NotCrossSite {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let Parts {
+            method, headers, ..
+        } = parts;
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        let allowed = headers.contains_key(ORIGIN) && headers.contains_key(AUTHORIZATION);
+        if reads && !allowed && is_from_another_site(&Method::POST, headers, &[]) {
+            let detail = "A page of another site sent this, and it would change something.";
+            return Err(Problem::new(&CROSS_SITE, detail));
+        }
+        Ok(Self)
+    }
 }
 
 /// Whether a page of this origin was served under the host that the request was sent to.
@@ -145,6 +171,38 @@ mod tests {
     fn programs_that_are_not_browsers_pass() {
         assert!(post(&[("host", "test")]));
         assert!(post(&[]));
+    }
+
+    fn get_passes(headers: &[(&str, &str)]) -> bool {
+        let mut request = Request::get("/join");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (mut parts, ()) = request.body(()).unwrap().into_parts();
+        let mut judged = std::pin::pin!(NotCrossSite::from_request_parts(&mut parts, &()));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match judged.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(judged) => judged.is_ok(),
+            std::task::Poll::Pending => panic!("it waits for nothing"),
+        }
+    }
+
+    #[test]
+    fn a_get_that_changes_something_may_not_come_from_another_site() {
+        let key = ("authorization", "Bearer x");
+        for (headers, fine) in [
+            (&[][..], true),
+            (&[key], true),
+            (&[("sec-fetch-site", "same-origin")], true),
+            (&[("sec-fetch-site", "none")], true),
+            (&[("sec-fetch-site", "cross-site")], false),
+            (&[("sec-fetch-site", "same-site")], false),
+            (&[("sec-fetch-site", "cross-site"), key], false),
+            (&[("origin", LISTED)], false),
+            (&[("origin", LISTED), key], true),
+        ] {
+            assert_eq!(get_passes(headers), fine, "{headers:?}");
+        }
     }
 
     #[test]

@@ -26,7 +26,11 @@ pub(crate) use self::{
     finish::{common_headers, finish},
     unread::{Discarding, Unread},
 };
-pub use self::{cross_site::is_from_another_site, finish::Verbatim, hosts::Hosts};
+pub use self::{
+    cross_site::{NotCrossSite, is_from_another_site},
+    finish::Verbatim,
+    hosts::Hosts,
+};
 use crate::{Limits, Problem, RequestId, request_id::X_REQUEST_ID};
 
 /// Told of every answer, for metrics. Called on the request's path, so it has to be cheap.

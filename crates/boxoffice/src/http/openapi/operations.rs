@@ -34,21 +34,23 @@ pub(super) fn operations() -> Vec<Route> {
 }
 
 fn users() -> Vec<Route> {
+    const TOKEN: &str = "/user/{userId}/token/generate";
     let place = json!({"token": "eyJ…", "userId": "42", "position": 8, "remainingSeconds": 35, "status": "WAITING"});
+    let generate = |route: Route| {
+        own(route)
+            .about("The place view of the room, with the token; position 0 is inside. A second call gives the same place.")
+            .respond(OK, json_like("The place", place.clone()))
+            .fails(&[&ROOM_NOT_FOUND, &ROOM_CLOSED, &ROOM_FULL])
+    };
     vec![
         Route::post("/user", "createUser", "Make a user and log them in")
             .about("Stands in for a site's own login: it asks for no password. The answer also sets the cookie `ropeline_login`.")
             .body("NewUser", Required::True, json!({"name": "Kim"}))
             .answer(CREATED, "The user", "UserView", json!({"userId": 42, "accessToken": "eyJ…"}))
             .fails(&[&INVALID_REQUEST]),
-        own(Route::get(
-            "/user/{userId}/token/generate",
-            "generateToken",
-            "Join the line, or come back to one's place",
-        ))
-        .about("The place view of the room, with the token; position 0 is inside. A second call gives the same place.")
-        .respond(OK, json_like("The place", place))
-        .fails(&[&ROOM_NOT_FOUND, &ROOM_CLOSED, &ROOM_FULL]),
+        generate(Route::get(TOKEN, "generateToken", "Join the line, or come back to one's place"))
+            .fails(&[&CROSS_SITE]),
+        generate(Route::post(TOKEN, "generateTokenByPost", "The same as a POST")),
     ]
 }
 

@@ -22,6 +22,7 @@ on_both![
     word_of_a_payment_stays_until_it_is_delivered,
     nothing_is_sent_for_a_payment_that_was_refused,
     the_demo_concert_has_seats_numbered_1_to_50,
+    a_link_on_another_site_joins_nobody,
 ];
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -199,4 +200,25 @@ async fn tokens(house: &House, people: &[Person]) -> Vec<String> {
     });
     let token = |answer: Answer| answer.body["token"].as_str().unwrap().to_owned();
     at_once(joins).await.into_iter().map(token).collect()
+}
+
+async fn a_link_on_another_site_joins_nobody(given: &Given) {
+    let house = House::wide(given).await;
+    let kim = house.person().await;
+    let path = format!("/user/{}/token/generate", kim.id);
+    let cookie = format!("ropeline_login={}", kim.login);
+    for site in ["cross-site", "same-site"] {
+        let followed = house.get(path.clone()).header("Cookie", &cookie);
+        let followed = followed.header("Sec-Fetch-Site", site).await;
+        assert_eq!(followed.problem(), problem(403, "CROSS_SITE"), "{site}");
+    }
+    assert_eq!(house.get(path.clone()).login(&kim).await.body["ordinal"], 1);
+    let own = house.get(path.clone()).header("Cookie", &cookie);
+    let own = own.header("Sec-Fetch-Site", "same-origin").await;
+    assert_eq!(own.body["ordinal"], 1, "nobody had joined before");
+    let posted = house.post(&path).login(&kim).await;
+    assert_eq!(
+        (posted.status, &posted.body["ordinal"]),
+        (StatusCode::OK, &json!(1))
+    );
 }

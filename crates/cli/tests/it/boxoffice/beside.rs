@@ -42,6 +42,26 @@ fn a_login_of_the_box_office_is_verified_by_the_rooms_beside_it() {
 }
 
 #[test]
+fn asking_for_a_token_counts_as_a_join() {
+    let site = Site::new(
+        "trusted_proxies = ['127.0.0.1']\n[boxoffice]\nenabled = true\n[rate_limits]\njoins_per_minute = 5\n",
+    );
+    let server = site.start();
+    let buyer = Buyer::sign_up(site.address());
+    let path = format!("/user/{}/token/generate", buyer.user);
+    let from = |ask: Ask| buyer.logged_in(ask.header("X-Forwarded-For", "198.51.100.7"));
+    let mut client = server.client();
+    for ask in [Ask::get, Ask::post, Ask::get, Ask::post, Ask::get] {
+        assert_eq!(client.send(&from(ask(&path))).status, 200);
+    }
+    for ask in [Ask::get, Ask::post] {
+        assert_eq!(client.send(&from(ask(&path))).code(), "RATE_LIMITED");
+    }
+    let join = client.send(&from(Ask::post("/api/v1/queue/tokens")));
+    assert_eq!(join.code(), "RATE_LIMITED", "they are counted together");
+}
+
+#[test]
 fn the_books_may_be_in_any_directory() {
     let site = Site::new("").with_data("50% of #1, really?");
     let _server = site.start();
