@@ -97,9 +97,6 @@ pub enum Refusal {
     /// A layout has no seats, too many, or a number twice.
     #[error("the seats do not make a layout")]
     InvalidSeats,
-    /// A key is empty, too long or not of visible ASCII characters.
-    #[error("an idempotency key has 1 to 255 visible ASCII characters")]
-    InvalidKey,
     /// The key was used for another request.
     #[error("the idempotency key was used for another request")]
     IdempotencyKeyReused,

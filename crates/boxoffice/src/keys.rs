@@ -5,30 +5,12 @@
 //! answer of the first. A refusal changes nothing and is not kept: sent again, it is judged again.
 
 use ropeline_core::Timestamp;
+use ropeline_web::IdempotencyKey;
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 use sqlx::{query, query_as};
 
 use crate::{Error, Refusal, UserId, database::Session, time::millis};
-
-/// As the database has it.
-const KEY_BYTES_MAX: usize = 255;
-
-/// A caller's own name for a request, 1 to 255 visible ASCII characters.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct IdempotencyKey(Box<str>);
-
-impl IdempotencyKey {
-    /// Takes a key as it was sent.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        if visible && (1..=KEY_BYTES_MAX).contains(&text.len()) {
-            Ok(Self(text.into()))
-        } else {
-            Err(Refusal::InvalidKey)
-        }
-    }
-}
 
 /// A request that can be sent again: whose it is, under which key if any, and what it asks for.
 #[derive(Debug)]
@@ -51,14 +33,14 @@ impl Repeatable {
         &self,
         session: &mut Session<'_>,
     ) -> Result<Option<A>, Error> {
-        let Some(IdempotencyKey(key)) = &self.key else {
+        let Some(key) = &self.key else {
             return Ok(None);
         };
         let kept: Option<(Vec<u8>, String)> = query_as(
             "SELECT digest, answer FROM idempotency_keys WHERE user_id = $1 AND idempotency_key = $2",
         )
         .bind(self.user.0)
-        .bind(&**key)
+        .bind(key.as_str())
         .fetch_optional(session.connection())
         .await?;
         match kept {
@@ -78,7 +60,7 @@ impl Repeatable {
         answer: &A,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let Some(IdempotencyKey(key)) = &self.key else {
+        let Some(key) = &self.key else {
             return Ok(());
         };
         let answer = serde_json::to_string(answer).expect("an answer is plain data");
@@ -87,7 +69,7 @@ impl Repeatable {
              VALUES ($1, $2, $3, $4, $5)",
         )
         .bind(self.user.0)
-        .bind(&**key)
+        .bind(key.as_str())
         .bind(&self.digest[..])
         .bind(answer)
         .bind(millis(now))
@@ -104,17 +86,4 @@ pub(crate) async fn forget(session: &mut Session<'_>, before: Timestamp) -> Resu
         .execute(session.connection())
         .await?;
     Ok(forgotten.rows_affected())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_short_and_visible() {
-        assert!(IdempotencyKey::parse("6f1c-1").is_ok());
-        for bad in ["", "a b", "é", "line\n", &"x".repeat(256)] {
-            assert_eq!(IdempotencyKey::parse(bad), Err(Refusal::InvalidKey));
-        }
-    }
 }

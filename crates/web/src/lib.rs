@@ -11,6 +11,7 @@ mod credentials;
 mod event_loops;
 mod explained;
 mod extract;
+mod idempotency;
 mod kinds;
 mod language;
 mod limits;
@@ -33,6 +34,7 @@ pub use crate::{
     event_loops::EventLoops,
     explained::{Explained, explain},
     extract::{Json, JsonBody, JsonText, Path, Query, object},
+    idempotency::{IdempotencyKey, InvalidIdempotencyKey},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED},
     language::{Language, Speaking},
     limits::Limits,

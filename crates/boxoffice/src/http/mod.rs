@@ -8,7 +8,6 @@ mod business;
 mod error;
 mod explained;
 mod guard;
-mod key;
 mod login;
 mod openapi;
 mod router;

@@ -1,11 +1,11 @@
 //! Paying.
 
 use axum::extract::State;
-use ropeline_web::{Json, Moment, Path};
+use ropeline_web::{IdempotencyKey, Json, Moment, Path};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Service, error::ApiError, guard::Owner, key::Key, reservations::ReservationPath};
+use super::{Service, error::ApiError, guard::Owner, reservations::ReservationPath};
 use crate::Payment;
 
 /// A payment, the same however often it is asked for.
@@ -26,7 +26,7 @@ pub(crate) async fn pay(
     State(service): State<Service>,
     Owner(user): Owner,
     Path(ReservationPath { reservation_id }): Path<ReservationPath>,
-    Key(key): Key,
+    key: Option<IdempotencyKey>,
 ) -> Result<Json<PaymentView>, ApiError> {
     let payment = service.pay(user, reservation_id, key.as_ref()).await?;
     Ok(Json(payment.into()))

@@ -1,11 +1,11 @@
 //! Points.
 
 use axum::extract::State;
-use ropeline_web::Json;
+use ropeline_web::{IdempotencyKey, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Service, amount::Amount, error::ApiError, guard::Owner, key::Key};
+use super::{Service, amount::Amount, error::ApiError, guard::Owner};
 
 /// What a user has.
 #[derive(Debug, Serialize, ToSchema)]
@@ -48,7 +48,7 @@ pub(crate) async fn balance(
 pub(crate) async fn charge(
     State(service): State<Service>,
     Owner(user): Owner,
-    Key(key): Key,
+    key: Option<IdempotencyKey>,
     Json(Charge { amount }): Json<Charge>,
 ) -> Result<Json<ChargedView>, ApiError> {
     let amount = amount.points()?;

@@ -9,7 +9,10 @@ use http::StatusCode;
 use ropeline_core::{Ending, FieldError, RoomId};
 use ropeline_gate::RETRY_FULL;
 use ropeline_store::StoreError;
-use ropeline_web::{INVALID_REQUEST, KeyRefused, Kind, Problem, RetryAfter, retry_soon};
+use ropeline_web::{
+    INVALID_REQUEST, IdempotencyKey, InvalidIdempotencyKey, KeyRefused, Kind, Problem, RetryAfter,
+    retry_soon,
+};
 
 pub use self::kinds::{
     CATALOGUE, DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED,
@@ -44,10 +47,7 @@ pub(crate) enum ApiError {
         field: &'static str,
         message: String,
     },
-    Header {
-        name: &'static str,
-        message: &'static str,
-    },
+    IdempotencyKey(InvalidIdempotencyKey),
     Store(StoreError),
 }
 
@@ -71,7 +71,7 @@ impl ApiError {
             Self::RateLimited(_) => &RATE_LIMITED,
             Self::LoginRequired => &LOGIN_REQUIRED,
             Self::LoginInvalid => &LOGIN_INVALID,
-            Self::Policy(_) | Self::Field { .. } | Self::Header { .. } => &INVALID_REQUEST,
+            Self::Policy(_) | Self::Field { .. } | Self::IdempotencyKey(_) => &INVALID_REQUEST,
             Self::Store(_) => &STORE_UNAVAILABLE,
         }
     }
@@ -99,6 +99,12 @@ impl From<StoreError> for ApiError {
             StoreError::NoSuchRoom(room) => Self::NoSuchRoom(room),
             error => Self::Store(error),
         }
+    }
+}
+
+impl From<InvalidIdempotencyKey> for ApiError {
+    fn from(invalid: InvalidIdempotencyKey) -> Self {
+        Self::IdempotencyKey(invalid)
     }
 }
 
@@ -157,9 +163,7 @@ impl ApiError {
             Self::Field { field, message } => {
                 return format!("`{field}` is not right: {message}.").into();
             }
-            Self::Header { name, message } => {
-                return format!("The header {name} is not right: {message}.").into();
-            }
+            Self::IdempotencyKey(invalid) => return invalid.to_string().into(),
             Self::Store(_) => {
                 "It was not accepted, or that is not known. Repeat with the same Idempotency-Key."
             }
@@ -181,7 +185,7 @@ impl From<ApiError> for Problem {
             ApiError::RoomFull => problem.retry_after(RETRY_FULL),
             ApiError::RateLimited(wait) => problem.retry_after(wait),
             ApiError::KeyReused => {
-                problem.error("Idempotency-Key", "belongs to a request with another body")
+                problem.error(IdempotencyKey::NAME, "belongs to another request")
             }
             ApiError::Policy(errors) => {
                 let problem = problem.status(StatusCode::UNPROCESSABLE_ENTITY);
@@ -193,7 +197,7 @@ impl From<ApiError> for Problem {
             ApiError::Field { field, message } => problem
                 .status(StatusCode::UNPROCESSABLE_ENTITY)
                 .error(field, message),
-            ApiError::Header { name, message } => problem.error(name, message),
+            ApiError::IdempotencyKey(invalid) => invalid.into(),
             ApiError::Store(error) => {
                 // The store has said so once, loudly; a crowd that tries again must not fill the log.
                 tracing::debug!(%error, "a request was refused because the store cannot write");

@@ -41,8 +41,8 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &IDEMPOTENCY_KEY_REUSED,
-        "The Idempotency-Key belongs to a join of another user.",
-        "Use a new key for each join that is not a repetition.",
+        "The Idempotency-Key belongs to another request of the same user.",
+        "Use a new key for each request that is not a repetition.",
     ),
     Explained::new(
         &ROOM_NOT_FOUND,

@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{
-    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    HeaderMap, HeaderValue, StatusCode,
     header::{COOKIE, SET_COOKIE},
     request::Parts,
 };
@@ -17,7 +17,7 @@ use ropeline_core::{
 };
 use ropeline_gate::header_token;
 use ropeline_store::Seen;
-use ropeline_web::{Client, Json, LOGIN_COOKIE};
+use ropeline_web::{Client, IdempotencyKey, Json, LOGIN_COOKIE};
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
 use utoipa::{
@@ -53,7 +53,7 @@ pub(crate) struct JoinRequest {
 /// What the headers of a join say beside its body.
 #[derive(Debug)]
 pub(crate) struct JoinHeaders {
-    key: Option<String>,
+    key: Option<IdempotencyKey>,
     /// The login token.
     bearer: Option<String>,
     /// The same in a cookie, as browsers have it.
@@ -162,7 +162,7 @@ async fn enter_line(
     app: &App,
     room: RoomId,
     caller: Caller,
-    key: Option<String>,
+    key: Option<IdempotencyKey>,
 ) -> Result<Holding, ApiError> {
     let (joiner, may_resume) = match (caller, key) {
         (Caller::LoggedOut(_), _) => return Err(ApiError::LoginRequired),
@@ -170,7 +170,7 @@ async fn enter_line(
         (Caller::Named(user), key) => (named(Visitor::stated(&user), key), false),
         // The visitor's name comes from the key, so whoever has the key has the place.
         (Caller::Unnamed, Some(key)) => {
-            let visitor = app.keys.load().visitor_of_key(room.as_str(), &key);
+            let visitor = app.keys.load().visitor_of_key(room.as_str(), key.as_str());
             (Joiner { visitor, key: None }, true)
         }
         (Caller::Unnamed, None) => {
@@ -266,13 +266,18 @@ impl Holding {
     }
 }
 
-fn named(visitor: Visitor, key: Option<String>) -> Joiner {
+fn named(visitor: Visitor, key: Option<IdempotencyKey>) -> Joiner {
     let key = key.map(|key| join_key(&key, &visitor));
     Joiner { visitor, key }
 }
 
-fn join_key(key: &str, visitor: &Visitor) -> JoinKey {
-    let key: [u8; 32] = Sha256::digest(key).into();
+/// Keys belong to the visitor who sends them: another visitor's same key is another key.
+fn join_key(key: &IdempotencyKey, visitor: &Visitor) -> JoinKey {
+    // Neither has a space, so no two pairs make the same text.
+    let pair = Sha256::new_with_prefix(visitor.as_str())
+        .chain_update(" ")
+        .chain_update(key.as_str());
+    let key: [u8; 32] = pair.finalize().into();
     let body: [u8; 32] = Sha256::digest(visitor.as_str()).into();
     let (key, _) = key.split_first_chunk().expect("a digest has 32 bytes");
     let (body, _) = body.split_first_chunk().expect("a digest has 32 bytes");
@@ -303,17 +308,9 @@ pub(crate) fn user_id_schema() -> RefOr<Schema> {
 impl JoinHeaders {
     /// What somebody sends who may join so often, which is asked before the body is read.
     pub(crate) fn of(headers: &HeaderMap, client: Client, app: &App) -> Result<Self, ApiError> {
-        const KEY: HeaderName = HeaderName::from_static("idempotency-key");
         app.rates.join(client, app.now())?;
-        let key = headers.get(&KEY).map(|value| match value.to_str() {
-            Ok(key) if is_key(key) => Ok(key.to_owned()),
-            _ => Err(ApiError::Header {
-                name: "Idempotency-Key",
-                message: "1 to 255 visible ASCII characters",
-            }),
-        });
         Ok(Self {
-            key: key.transpose()?,
+            key: IdempotencyKey::of(headers)?,
             bearer: bearer(headers).map(Cow::into_owned),
             login: login(headers),
             token: header_token(headers).map(str::to_owned),
@@ -324,20 +321,13 @@ impl JoinHeaders {
     /// What a form of the waiting page sends: its key as a field, the token as a cookie.
     pub(crate) fn of_page(headers: &HeaderMap, key: Option<String>) -> Self {
         Self {
-            key: key.filter(|key| is_key(key)),
+            key: key.and_then(|key| IdempotencyKey::parse(&key).ok()),
             bearer: None,
             login: login(headers),
             token: None,
             cookies: cookies(headers),
         }
     }
-}
-
-fn is_key(text: &str) -> bool {
-    (1..=255).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 
 fn login(headers: &HeaderMap) -> Option<String> {

@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use ropeline_gate::{GateError, kinds as gate};
 use ropeline_web::{
-    IDEMPOTENCY_KEY_REUSED, INTERNAL, INVALID_REQUEST, Kind, LOGIN_INVALID, LOGIN_REQUIRED,
-    Problem, UNAUTHORIZED, retry_soon,
+    IDEMPOTENCY_KEY_REUSED, INTERNAL, INVALID_REQUEST, IdempotencyKey, Kind, LOGIN_INVALID,
+    LOGIN_REQUIRED, Problem, UNAUTHORIZED, retry_soon,
 };
 
 pub use self::kinds::{
@@ -105,7 +105,7 @@ fn refused(refusal: Refusal) -> &'static Kind {
         Refusal::InsufficientPoints => &INSUFFICIENT_POINTS,
         Refusal::InvalidAmount => &INVALID_AMOUNT,
         Refusal::IdempotencyKeyReused => &IDEMPOTENCY_KEY_REUSED,
-        Refusal::InvalidName | Refusal::InvalidSeats | Refusal::InvalidKey => &INVALID_REQUEST,
+        Refusal::InvalidName | Refusal::InvalidSeats => &INVALID_REQUEST,
     }
 }
 
@@ -140,7 +140,6 @@ fn advice(refusal: Refusal) -> &'static str {
         }
         Refusal::InvalidName => "A name has 1 to 100 characters.",
         Refusal::InvalidSeats => "A date has at least one seat, and each number from 1 on once.",
-        Refusal::InvalidKey => "An Idempotency-Key has 1 to 255 visible ASCII characters.",
         Refusal::IdempotencyKeyReused => {
             "Use a new Idempotency-Key for each request that is not a repetition."
         }
@@ -207,11 +206,8 @@ fn with_particulars(problem: Problem, refusal: Refusal) -> Problem {
         Refusal::InvalidSeats => problem
             .status(unprocessable)
             .error("seats", "each number once"),
-        Refusal::InvalidKey => {
-            problem.error("Idempotency-Key", "1 to 255 visible ASCII characters")
-        }
         Refusal::IdempotencyKeyReused => {
-            problem.error("Idempotency-Key", "belongs to another request")
+            problem.error(IdempotencyKey::NAME, "belongs to another request")
         }
         Refusal::HoldCooldown { left } | Refusal::HoldRateLimited { left } => {
             problem.retry_after(left)
