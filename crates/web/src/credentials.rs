@@ -2,13 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::{
-    HeaderMap, HeaderValue,
-    header::{AUTHORIZATION, COOKIE},
-};
-
-/// The cookie of somebody who has logged in at a service beside the rooms. No room's cookie can be called so.
-pub const LOGIN_COOKIE: &str = "ropeline_login";
+use http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
 
 /// What stands behind `Authorization: Bearer`.
 pub fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
@@ -19,13 +13,20 @@ pub fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
         .then(|| String::from_utf8_lossy(rest.trim_ascii()))
 }
 
-/// The values of all cookies, as they came.
-pub fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
-    let lines = headers.get_all(COOKIE).into_iter();
-    let lines = lines.filter_map(|line: &HeaderValue| line.to_str().ok());
+/// The value of the cookie whose name `is` the one that is looked for.
+///
+/// Two different values count as none: another host of the same site may have set one of them, and nobody can tell
+/// which.
+pub fn cookie<'a>(
+    lines: impl IntoIterator<Item = &'a HeaderValue>,
+    is: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let lines = lines.into_iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';'));
     let pairs = pairs.filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (name.trim(), value.trim()))
+    let mut values = pairs.filter_map(|(name, value)| is(name.trim()).then_some(value.trim()));
+    let first = values.next()?;
+    values.all(|other| other == first).then_some(first)
 }
 
 #[cfg(test)]
@@ -51,11 +52,29 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_found_on_every_line() {
-        let mut headers = HeaderMap::new();
-        headers.append(COOKIE, HeaderValue::from_static("a=1; b = 2;broken"));
-        headers.append(COOKIE, HeaderValue::from_static("c=3=4"));
-        let found: Vec<_> = cookies(&headers).collect();
-        assert_eq!(found, [("a", "1"), ("b", "2"), ("c", "3=4")]);
+    fn a_cookie_is_found_on_every_line() {
+        let lines = ["a=1; b = 2;broken", "c=3=4"].map(HeaderValue::from_static);
+        let find = |wanted: &str| cookie(&lines, |name| name == wanted);
+        assert_eq!(
+            ["a", "b", "c"].map(find),
+            [Some("1"), Some("2"), Some("3=4")]
+        );
+        assert_eq!(["broken", "d", ""].map(find), [None; 3]);
+    }
+
+    #[test]
+    fn two_different_values_of_a_cookie_are_none() {
+        for (lines, expected) in [
+            (&["a=1; b=x; a=2"][..], None),
+            (&["a=1", "a=2"], None),
+            (&["a=1; a="], None),
+            (&["a=1; a=1", "a=1"], Some("1")),
+        ] {
+            let lines: Vec<_> = lines
+                .iter()
+                .map(|line| HeaderValue::from_static(line))
+                .collect();
+            assert_eq!(cookie(&lines, |name| name == "a"), expected, "{lines:?}");
+        }
     }
 }

@@ -30,7 +30,7 @@ mod written;
 
 pub use crate::{
     client::{Client, TrustedProxies},
-    credentials::{LOGIN_COOKIE, bearer, cookies},
+    credentials::{bearer, cookie},
     event_loops::EventLoops,
     explained::{Explained, explain},
     extract::{Json, JsonBody, JsonText, Path, Query, object},

@@ -4,8 +4,8 @@
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, header::AUTHORIZATION, request::Parts};
-use ropeline_gate::Admitted;
-use ropeline_web::{LOGIN_COOKIE, Path, bearer, cookies};
+use ropeline_gate::{Admitted, Cookies};
+use ropeline_web::{Path, bearer};
 use serde::Deserialize;
 
 use super::{Service, error::ApiError};
@@ -19,19 +19,17 @@ impl FromRequestParts<Service> for Login {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, ApiError> {
-        let login = login(&parts.headers).ok_or(ApiError::LoginRequired)?;
+        let login = login(&parts.headers, service.cookies).ok_or(ApiError::LoginRequired)?;
         let user = service.logins.verify(&login, service.now());
         user.map(Self).ok_or(ApiError::LoginInvalid)
     }
 }
 
-fn login(headers: &HeaderMap) -> Option<std::borrow::Cow<'_, str>> {
+fn login(headers: &HeaderMap, cookies: Cookies) -> Option<std::borrow::Cow<'_, str>> {
     if headers.contains_key(AUTHORIZATION) {
         return bearer(headers);
     }
-    let mut cookies = cookies(headers);
-    let login = cookies.find(|(name, _)| *name == LOGIN_COOKIE);
-    login.map(|(_, login)| login.into())
+    cookies.login(headers).map(Into::into)
 }
 
 /// The user whom the path names, who has logged in. Whoever names another learns nothing of them, not even whether

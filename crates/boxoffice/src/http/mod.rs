@@ -34,5 +34,5 @@ pub(crate) use guard::Login;
 pub use login::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins};
 pub use openapi::openapi;
 pub use router::counts_as_join;
-pub use service::{CookieScope, Operators, Parts, Service};
+pub use service::{Operators, Parts, Service};
 pub(crate) use users::{login_cookie, no_login_cookie};

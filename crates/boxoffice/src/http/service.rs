@@ -4,7 +4,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use axum::Router;
 use ropeline_core::{Clock, RoomId, Timestamp};
-use ropeline_gate::{Gate, Gatekeeper};
+use ropeline_gate::{Cookies, Gate, Gatekeeper};
 
 use super::{business::Owed, login::Logins, router::router};
 use crate::BoxOffice;
@@ -35,7 +35,7 @@ pub struct Parts {
     /// The clock of this process. Logins end by it, and on SQLite holds too; PostgreSQL has its own.
     pub clock: Arc<dyn Clock>,
     /// How the login travels as a cookie.
-    pub cookies: CookieScope,
+    pub cookies: Cookies,
 }
 
 /// Tells operators from others.
@@ -68,15 +68,6 @@ impl fmt::Debug for Operators {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Operators")
     }
-}
-
-/// Over which connections a browser sends the login.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CookieScope {
-    /// Also over plain HTTP, as on a developer's machine.
-    Plain,
-    /// Over HTTPS only.
-    Secure,
 }
 
 impl Service {

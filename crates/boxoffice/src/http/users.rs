@@ -6,12 +6,12 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use ropeline_core::UserId as SiteUser;
-use ropeline_gate::{GateError, Ticket};
-use ropeline_web::{Json, LOGIN_COOKIE, NotCrossSite};
+use ropeline_gate::{Cookies, GateError, Ticket};
+use ropeline_web::{Json, NotCrossSite};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{CookieScope, Service, error::ApiError, guard::Owner, login::LOGIN_TTL};
+use super::{Service, error::ApiError, guard::Owner, login::LOGIN_TTL};
 use crate::{Error, UserId};
 
 /// Somebody who wants to buy.
@@ -75,22 +75,11 @@ impl Service {
 }
 
 /// The header that gives a login to the browser, out of reach of scripts and other sites.
-pub(crate) fn login_cookie(login: &str, scope: CookieScope) -> HeaderValue {
-    cookie(login, LOGIN_TTL.as_secs(), scope)
+pub(crate) fn login_cookie(login: &str, cookies: Cookies) -> HeaderValue {
+    cookies.set_login(login, LOGIN_TTL.as_secs())
 }
 
 /// The header that takes it away.
-pub(crate) fn no_login_cookie(scope: CookieScope) -> HeaderValue {
-    cookie("", 0, scope)
-}
-
-fn cookie(login: &str, seconds: u64, scope: CookieScope) -> HeaderValue {
-    let secure = match scope {
-        CookieScope::Secure => "; Secure",
-        CookieScope::Plain => "",
-    };
-    let text = format!(
-        "{LOGIN_COOKIE}={login}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
-    );
-    HeaderValue::try_from(text).expect("a login is visible ASCII")
+pub(crate) fn no_login_cookie(cookies: Cookies) -> HeaderValue {
+    cookies.set_login("", 0)
 }

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use ropeline_boxoffice::http::{
-    CookieScope, EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service,
-    counts_as_join, openapi,
+    EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service, counts_as_join,
+    openapi,
 };
 use ropeline_core::Clock;
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
@@ -122,15 +122,15 @@ impl Neighbour {
 pub(super) fn gate(settings: &Settings, keeper: Arc<dyn Gatekeeper>) -> Gate {
     let gate = Gate::new(settings.boxoffice.room.clone(), keeper);
     match cookie_scope(settings) {
-        CookieScope::Secure => gate.cookies(Cookies::HostOnly),
-        CookieScope::Plain => gate,
+        Cookies::HostOnly => gate.cookies(Cookies::HostOnly),
+        Cookies::Plain => gate,
     }
 }
 
 /// Over https alone, where visitors come by it.
-pub(super) fn cookie_scope(settings: &Settings) -> CookieScope {
+pub(super) fn cookie_scope(settings: &Settings) -> Cookies {
     match &settings.public_url {
-        Some(url) if url.is_https() => CookieScope::Secure,
-        _ => CookieScope::Plain,
+        Some(url) if url.is_https() => Cookies::HostOnly,
+        _ => Cookies::Plain,
     }
 }

@@ -17,7 +17,7 @@ use ropeline_core::{
 };
 use ropeline_gate::header_token;
 use ropeline_store::Seen;
-use ropeline_web::{Client, IdempotencyKey, Json, LOGIN_COOKIE};
+use ropeline_web::{Client, IdempotencyKey, Json};
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest, Sha256};
 use utoipa::{
@@ -312,28 +312,22 @@ impl JoinHeaders {
         Ok(Self {
             key: IdempotencyKey::of(headers)?,
             bearer: bearer(headers).map(Cow::into_owned),
-            login: login(headers),
+            login: app.cookies.login(headers).map(str::to_owned),
             token: header_token(headers).map(str::to_owned),
             cookies: cookies(headers),
         })
     }
 
     /// What a form of the waiting page sends: its key as a field, the token as a cookie.
-    pub(crate) fn of_page(headers: &HeaderMap, key: Option<String>) -> Self {
+    pub(crate) fn of_page(app: &App, headers: &HeaderMap, key: Option<String>) -> Self {
         Self {
             key: key.and_then(|key| IdempotencyKey::parse(&key).ok()),
             bearer: None,
-            login: login(headers),
+            login: app.cookies.login(headers).map(str::to_owned),
             token: None,
             cookies: cookies(headers),
         }
     }
-}
-
-fn login(headers: &HeaderMap) -> Option<String> {
-    let mut cookies = ropeline_web::cookies(headers);
-    let login = cookies.find(|(name, _)| *name == LOGIN_COOKIE);
-    login.map(|(_, login)| login.to_owned())
 }
 
 fn cookies(headers: &HeaderMap) -> Vec<HeaderValue> {

@@ -3,7 +3,7 @@
 use ropeline_testing::http::{Ask, Reply};
 use serde_json::json;
 
-use crate::app::{TOKENS, TestApp, field, token};
+use crate::app::{STATUS, TOKENS, TestApp, field, token};
 
 #[test]
 fn knowing_a_user_id_is_not_enough_to_have_its_place() {
@@ -56,6 +56,20 @@ fn somebody_elses_token_is_ignored_at_join() {
             .token("nonsense"),
     );
     assert_eq!(nonsense.status, 201);
+}
+
+#[test]
+fn of_two_different_places_in_cookies_neither_counts() {
+    let mut app = TestApp::new();
+    let (ann, bob) = (app.token_of("ann"), app.token_of("bob"));
+    let both = format!("rl_main={ann}; rl_main={bob}");
+    let status = app.send(Ask::get(STATUS).header("Cookie", &both));
+    assert_eq!(status.code(), "TOKEN_INVALID");
+    let joined = app.send(Ask::post(TOKENS).header("Cookie", &both));
+    assert_eq!((joined.status, field(&joined, "ordinal")), (201, json!(3)));
+    let twice = format!("rl_main={bob}; rl_main={bob}");
+    let status = app.send(Ask::get(STATUS).header("Cookie", &twice));
+    assert_eq!(field(&status, "userId"), "bob");
 }
 
 #[test]

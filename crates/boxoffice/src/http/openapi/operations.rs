@@ -44,7 +44,7 @@ fn users() -> Vec<Route> {
     };
     vec![
         Route::post("/user", "createUser", "Make a user and log them in")
-            .about("Stands in for a site's own login: it asks for no password. The answer also sets the cookie `ropeline_login`.")
+            .about("Stands in for a site's own login: it asks for no password. The answer also sets the login cookie.")
             .body("NewUser", Required::True, json!({"name": "Kim"}))
             .answer(CREATED, "The user", "UserView", json!({"userId": 42, "accessToken": "eyJ…"}))
             .fails(&[&INVALID_REQUEST]),

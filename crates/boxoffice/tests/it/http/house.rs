@@ -6,10 +6,10 @@ use axum::Router;
 use http::{Method, StatusCode};
 use ropeline_boxoffice::{
     SeatId, UserId,
-    http::{CookieScope, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service},
+    http::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service},
 };
 use ropeline_core::{Clock, Holder, Ordinal, RoomId, Timestamp, UserId as SiteUser, Visitor};
-use ropeline_gate::{Gate, Gatekeeper};
+use ropeline_gate::{Cookies, Gate, Gatekeeper};
 use ropeline_server::{
     Ready,
     config::{Overrides, Settings},
@@ -108,6 +108,15 @@ impl House {
             router,
             ..self
         }
+    }
+
+    /// The same house where buyers come over https.
+    pub(crate) fn over_https(self, given: &Given) -> Self {
+        let service = Service::new(Parts {
+            cookies: Cookies::HostOnly,
+            ..parts(given, &self.room, &self.operators, &self.clock)
+        });
+        self.answering(service.router())
     }
 
     /// The same house with another router, to see whether a test would notice.
@@ -271,7 +280,16 @@ fn service(
     operators: &Operators,
     clock: &Arc<ManualClock>,
 ) -> Service {
-    Service::new(Parts {
+    Service::new(parts(given, room, operators, clock))
+}
+
+fn parts(
+    given: &Given,
+    room: &Arc<Switch>,
+    operators: &Operators,
+    clock: &Arc<ManualClock>,
+) -> Parts {
+    Parts {
         office: given.office.clone(),
         gate: Gate::new(RoomId::main(), Arc::clone(room) as _),
         gatekeeper: Arc::clone(room) as _,
@@ -279,8 +297,8 @@ fn service(
         logins: Logins::with_secret(&SECRET),
         operators: operators.clone(),
         clock: Arc::clone(clock) as _,
-        cookies: CookieScope::Plain,
-    })
+        cookies: Cookies::Plain,
+    }
 }
 
 /// The room's own server, until it is dropped.

@@ -12,6 +12,8 @@ use crate::given::{Given, at_once};
 on_both![
     a_user_is_made_logged_in_and_charged,
     a_cookie_does_where_there_is_no_header,
+    over_https_another_hosts_login_cookie_is_none,
+    of_two_different_login_cookies_neither_counts,
     amounts_that_are_none_change_nothing,
     a_charge_repeated_is_one_charge,
     names_are_short_and_not_empty,
@@ -49,6 +51,47 @@ async fn a_cookie_does_where_there_is_no_header(given: &Given) {
     assert_eq!(by_cookie.status.as_u16(), 200);
     let header_first = house.get(&path).header("Cookie", pair).bearer("x").await;
     assert_eq!(header_first.problem(), problem(401, "LOGIN_INVALID"));
+}
+
+async fn over_https_another_hosts_login_cookie_is_none(given: &Given) {
+    let house = House::wide(given).await.over_https(given);
+    let made = house.post("/user").json(&json!({"name": "Kim"})).await;
+    let set = made.headers[SET_COOKIE].to_str().unwrap();
+    let login = made.body["accessToken"].as_str().unwrap();
+    let own = format!("__Host-ropeline_login={login}");
+    assert_eq!(
+        set,
+        format!("{own}; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure")
+    );
+    let path = format!("/user/{}/point", made.body["userId"]);
+    for (cookie, status) in [
+        (own.clone(), 200),
+        (format!("ropeline_login={login}"), 401),
+        (format!("ropeline_login=another; {own}"), 200),
+    ] {
+        let points = house.get(&path).header("Cookie", &cookie).await;
+        assert_eq!(points.status.as_u16(), status, "{cookie}");
+    }
+}
+
+async fn of_two_different_login_cookies_neither_counts(given: &Given) {
+    let house = House::wide(given).await;
+    let (kim, mallory) = (house.person().await, house.person().await);
+    let path = format!("/user/{}/point", mallory.id);
+    let ask = |logins: [&str; 2]| {
+        let [first, second] = logins.map(|login| format!("ropeline_login={login}"));
+        house
+            .get(&path)
+            .header("Cookie", &format!("{first}; {second}"))
+    };
+    for logins in [
+        [&*mallory.login, &*kim.login],
+        [&*kim.login, &*mallory.login],
+    ] {
+        assert_eq!(ask(logins).await.problem(), problem(401, "LOGIN_REQUIRED"));
+    }
+    let twice = ask([&*mallory.login; 2]).await;
+    assert_eq!(twice.status.as_u16(), 200);
 }
 
 async fn amounts_that_are_none_change_nothing(given: &Given) {
@@ -116,6 +159,10 @@ async fn a_charge_repeated_is_one_charge(given: &Given) {
     for bad in ["", "two words", &"x".repeat(256)] {
         let answer = house.charge(&kim, &json!({"amount": 8})).key(bad).await;
         assert_eq!(answer.problem(), problem(400, "INVALID_REQUEST"), "{bad}");
+        assert_eq!(
+            answer.body["detail"],
+            "An Idempotency-Key has 1 to 255 visible ASCII characters."
+        );
     }
     assert_eq!(house.balance(&kim).await, 7);
 }

@@ -68,7 +68,7 @@ pub(crate) async fn join(
     if let Err(error) = app.rates.join(client, app.now()) {
         return Picture::refused(error.into(), page, &id).render(page, &here);
     }
-    let joining = JoinHeaders::of_page(&headers, sent.key);
+    let joining = JoinHeaders::of_page(&app, &headers, sent.key);
     match hold(&app, here.room.clone(), None, &joining).await {
         Ok(holding) => {
             let cookie = [(SET_COOKIE, holding.cookie(&app))];
