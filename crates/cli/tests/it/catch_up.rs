@@ -1,9 +1,6 @@
 //! Visitors who claim to have seen a newer picture than there is.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Duration};
 
 use ropeline_testing::{TestRedis, http::Ask};
 
@@ -11,6 +8,7 @@ use crate::{
     process::{Server, Site},
     still::STILL_ROOM,
     visitor::{status, token_of},
+    wait::Stopwatch,
 };
 
 /// For how long visitors claim it.
@@ -36,7 +34,7 @@ fn commands_while_polling(redis: &TestRedis, server: &Server, poll: &Ask) -> u64
     let before = commands(redis);
     let polls: usize = thread::scope(|threads| {
         let polling = || {
-            let (mut client, started) = (server.client(), Instant::now());
+            let (mut client, started) = (server.client(), Stopwatch::start());
             let mut polls = 0;
             while started.elapsed() < SPAN {
                 assert_eq!(client.send(poll).status, 200);
@@ -69,7 +67,6 @@ fn a_visitor_who_claims_to_have_seen_more_makes_redis_be_asked_once_a_second() {
     let usual = commands_while_polling(&redis, &server, &poll(version));
     let absurd = commands_while_polling(&redis, &server, &poll(u64::MAX));
     let plausible = commands_while_polling(&redis, &server, &poll(version + 1_000));
-    println!("usual {usual}, absurd {absurd}, plausible {plausible}");
     let seconds = SPAN.as_secs() + 1;
     let further = COMMANDS_PER_REFRESH_MAX * seconds;
     assert!(absurd <= usual + further, "{absurd}, and {usual} otherwise");

@@ -106,7 +106,8 @@ fn rows_with_stores(guarantees: &str) -> Vec<(&str, &str, &str)> {
 }
 
 /// Modules of this crate's tests that start a single Redis.
-const ON_REDIS: [&str; 6] = [
+const ON_REDIS: [&str; 7] = [
+    "catch_up",
     "nodes",
     "outage",
     "redis_rights",
