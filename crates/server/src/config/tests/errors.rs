@@ -76,6 +76,15 @@ the settings have 11 problems
 }
 
 #[test]
+fn there_is_at_least_one_connection_and_perhaps_no_limit_for_one_address() {
+    let (all, of_one) = ("limits.connections_max", "limits.connections_per_address");
+    let too_few = "must be between 1 and 1000000";
+    told("limits.connections_max = 0", all, too_few);
+    let too_many = "must be between 0 and 1000000";
+    told("limits.connections_per_address = 1000001", of_one, too_many);
+}
+
+#[test]
 fn each_wrong_value_of_the_file_is_told_why() {
     for (text, key, wrong) in [
         (
@@ -155,16 +164,6 @@ fn each_wrong_value_of_the_file_is_told_why() {
             "must be a whole number that is not below 0",
         ),
         ("limits = 5", "limits", "must be a section, not a number"),
-        (
-            "limits.connections_max = 0",
-            "limits.connections_max",
-            "must be between 1 and 1000000",
-        ),
-        (
-            "limits.connections_per_address = 1000001",
-            "limits.connections_per_address",
-            "must be between 0 and 1000000",
-        ),
         (
             "limits.idle = '2h'",
             "limits.idle",
