@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Database;
+use crate::{Database, Error};
 
 /// How many seats a user can have, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,11 @@ impl BoxOffice {
     /// Sells from a database.
     pub fn new(database: Database, rules: Rules) -> Self {
         Self { database, rules }
+    }
+
+    /// Whether the database answers. The caller limits the time.
+    pub(crate) async fn probe(&self) -> Result<(), Error> {
+        Ok(self.database.probe().await?)
     }
 
     /// The rules it sells by.

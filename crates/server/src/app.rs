@@ -55,7 +55,7 @@ pub(crate) struct Parts {
     pub(crate) token_ttl_s: u64,
     pub(crate) cookies: Cookies,
     pub(crate) trusted_proxies: TrustedProxies,
-    pub(crate) rates: Rates,
+    pub(crate) rates: Arc<Rates>,
     /// Where visitors see this server, if the operator said so.
     pub(crate) public_url: Option<PublicUrl>,
     /// When clients have made this node ask the store for a newer picture.

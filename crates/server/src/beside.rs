@@ -2,17 +2,11 @@
 
 use std::fmt;
 
-use axum::{
-    Router,
-    extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::Response,
-};
-use http::Method;
-use ropeline_web::{Client, Explained};
+use axum::Router;
+use ropeline_web::Explained;
 use utoipa::openapi::OpenApi;
 
-use crate::{app::App, error::ApiError, login::Logins, openapi};
+use crate::{app::App, login::Logins, openapi};
 
 /// A service beside the rooms, on the same address.
 ///
@@ -27,13 +21,7 @@ pub struct Beside {
     pub explained: &'static [Explained],
     /// Its logins, which the rooms believe where the operator names no other.
     pub login: Option<SharedLogin>,
-    /// Whether a request of this method and path is counted for its address as a join is: it gives a place in line, or
-    /// makes a new user, who gets one for the asking.
-    pub counts_as_join: CountsAsJoin,
 }
-
-/// Judges a request by its method and path.
-pub type CountsAsJoin = fn(&Method, &str) -> bool;
 
 /// Logins that a service of the same process signs with HS256.
 #[derive(Clone)]
@@ -81,7 +69,6 @@ impl Beside {
             openapi,
             explained,
             login,
-            counts_as_join,
         } = self;
         if let Some(login) = login {
             app.believe(Logins::shared(&login));
@@ -90,23 +77,6 @@ impl Beside {
             document: openapi::document_with(openapi, explained),
             explained,
         });
-        router.layer(from_fn_with_state(
-            (app.clone(), counts_as_join),
-            count_joins,
-        ))
+        router
     }
-}
-
-async fn count_joins(
-    State((app, counts_as_join)): State<(App, CountsAsJoin)>,
-    request: Request,
-    next: Next,
-) -> Result<Response, ApiError> {
-    if !counts_as_join(request.method(), request.uri().path()) {
-        return Ok(next.run(request).await);
-    }
-    let (parts, body) = request.into_parts();
-    let client = Client::of(&parts, &app.trusted_proxies);
-    app.rates.join(client, app.now())?;
-    Ok(next.run(Request::from_parts(parts, body)).await)
 }

@@ -23,9 +23,10 @@ mod shared;
 mod start;
 pub mod token;
 
-pub use beside::{Beside, CountsAsJoin, SharedLogin};
+pub use beside::{Beside, SharedLogin};
 pub use login::LoginKeyError;
 pub use moment::Moment;
+pub use openapi::reader as api_docs;
 pub use shared::{KeyPlace, SharedKeyError};
 pub use start::{
     AdminKeyNote, NewAdminKey, Offline, Ready, RoomNote, StartError, Started, StartedRoom,

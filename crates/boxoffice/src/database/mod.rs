@@ -15,6 +15,7 @@ use ropeline_core::Timestamp;
 use sqlx::{
     Any, AnyConnection, AnyPool, Connection, Executor, TransactionManager,
     any::{AnyPoolOptions, install_default_drivers},
+    query,
 };
 use tokio::{select, time::timeout};
 use tokio_util::task::TaskTracker;
@@ -44,6 +45,8 @@ pub struct Database {
     /// One connection on SQLite, which allows one writer; on PostgreSQL the same pool as `reader`.
     writer: AnyPool,
     reader: AnyPool,
+    /// One connection that is only made to find out whether the database answers.
+    probe: AnyPool,
     writing: Writing,
 }
 
@@ -93,13 +96,22 @@ impl Database {
             Dialect::Postgres => Writing::Alone,
             Dialect::Sqlite => Writing::Together(write_together(&writer, &reader)),
         };
+        let probe = options(1, dialect, dialect.reader_settings()).connect_lazy(&url)?;
         Ok(Self {
             dialect,
             time,
             writer,
             reader,
+            probe,
             writing,
         })
+    }
+
+    /// Asks the database for a row, on a connection of its own: a queue for the others is no outage. The caller limits
+    /// the time.
+    pub(crate) async fn probe(&self) -> Result<(), sqlx::Error> {
+        let row = query("SELECT 1 FROM milestones LIMIT 1");
+        row.fetch_optional(&self.probe).await.map(drop)
     }
 
     /// Carries out `work` in a transaction, and answers when it is committed. `clock` is what the caller's clock shows.
@@ -118,6 +130,7 @@ impl Database {
 
     /// Closes all connections, after what is under way.
     pub async fn close(&self) {
+        self.probe.close().await;
         self.reader.close().await;
         self.writer.close().await;
     }
@@ -173,6 +186,16 @@ async fn connect(
     connections_max: u32,
     settings: &'static [&'static str],
 ) -> Result<AnyPool, sqlx::Error> {
+    options(connections_max, dialect, settings)
+        .connect(url)
+        .await
+}
+
+fn options(
+    connections_max: u32,
+    dialect: Dialect,
+    settings: &'static [&'static str],
+) -> AnyPoolOptions {
     AnyPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -186,8 +209,6 @@ async fn connect(
             })
         })
         .after_release(|connection, _| Box::pin(end_abandoned(connection)))
-        .connect(url)
-        .await
 }
 
 /// Undoes a transaction that nobody holds. A caller that goes away while a transaction begins can

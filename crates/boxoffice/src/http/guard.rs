@@ -2,10 +2,12 @@
 //!
 //! A handler that takes one of these as an argument is reached by nobody else.
 
+use std::convert::Infallible;
+
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, header::AUTHORIZATION, request::Parts};
 use ropeline_gate::{Admitted, Cookies};
-use ropeline_web::{Path, bearer};
+use ropeline_web::{Client, Path, bearer};
 use serde::Deserialize;
 
 use super::{Service, error::ApiError};
@@ -96,11 +98,34 @@ impl FromRequestParts<Service> for Operator {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, ApiError> {
-        let key = bearer(&parts.headers);
-        if service.operators.know(key.as_deref()) {
-            Ok(Self)
-        } else {
-            Err(ApiError::Unauthorized)
+        if let Some(is_key) = service.operators.is_key() {
+            check_key(parts, service, is_key)?;
         }
+        Ok(Self)
+    }
+}
+
+/// Compares the key of a request with the operators', and counts requests and wrong keys for its address: without that
+/// the key could be guessed here at any speed.
+fn check_key(
+    parts: &Parts,
+    service: &Service,
+    is_key: &dyn Fn(&str) -> bool,
+) -> Result<(), ApiError> {
+    let (client, now) = (Client::of(parts, &service.trusted_proxies), service.now());
+    service.rates.admin(client, now)?;
+    let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
+    if is_key(&key) {
+        Ok(())
+    } else {
+        Err(service.rates.admin_failed(client, now).into())
+    }
+}
+
+impl FromRequestParts<Service> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, &service.trusted_proxies))
     }
 }

@@ -12,6 +12,7 @@ mod login;
 mod openapi;
 mod router;
 mod service;
+mod standalone;
 
 mod admin;
 mod concerts;
@@ -33,6 +34,6 @@ pub use explained::EXPLAINED;
 pub(crate) use guard::Login;
 pub use login::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins};
 pub use openapi::openapi;
-pub use router::counts_as_join;
 pub use service::{Operators, Parts, Service};
+pub use standalone::Standalone;
 pub(crate) use users::{login_cookie, no_login_cookie};

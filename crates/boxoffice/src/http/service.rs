@@ -5,6 +5,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 use axum::Router;
 use ropeline_core::{Clock, RoomId, Timestamp};
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
+use ropeline_web::{Client, Rates, RetryAfter, TrustedProxies};
 
 use super::{business::Owed, login::Logins, router::router};
 use crate::BoxOffice;
@@ -36,6 +37,11 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// How the login travels as a cookie.
     pub cookies: Cookies,
+    /// Counts users, requests of operators and wrong keys for each address. The server of the rooms shares its own, so
+    /// that an address has one limit for both.
+    pub rates: Arc<Rates>,
+    /// Proxies that are believed about whom they forward for.
+    pub trusted_proxies: TrustedProxies,
 }
 
 /// Tells operators from others.
@@ -56,11 +62,10 @@ impl Operators {
         Self(None)
     }
 
-    pub(crate) fn know(&self, key: Option<&str>) -> bool {
-        match &self.0 {
-            Some(is_key) => key.is_some_and(|key| is_key(key)),
-            None => true,
-        }
+    /// What compares keys, unless somebody else did so before.
+    pub(super) fn is_key(&self) -> Option<&dyn Fn(&str) -> bool> {
+        let is_key = self.0.as_deref()?;
+        Some(is_key)
     }
 }
 
@@ -86,6 +91,12 @@ impl Service {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Counts a join for the address of a request. A new user counts as one, since they have a place in line for the
+    /// asking.
+    pub(crate) fn count_join(&self, client: Client) -> Result<(), RetryAfter> {
+        self.rates.join(client, self.now())
     }
 }
 

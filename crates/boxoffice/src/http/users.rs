@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use ropeline_core::UserId as SiteUser;
 use ropeline_gate::{Cookies, GateError, Ticket};
-use ropeline_web::{Json, NotCrossSite};
+use ropeline_web::{Client, Json, NotCrossSite};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -34,8 +34,10 @@ pub(crate) struct UserView {
 /// Makes a user and logs them in. It stands in for the site's own login, and asks for no password.
 pub(crate) async fn create(
     State(service): State<Service>,
+    client: Client,
     Json(new): Json<NewUser>,
 ) -> Result<Response, ApiError> {
+    service.count_join(client)?;
     let (user, access_token) = service.log_in(&new.name).await?;
     let cookie = login_cookie(&access_token, service.cookies);
     let view = UserView {
@@ -49,8 +51,10 @@ pub(crate) async fn create(
 pub(crate) async fn token(
     _: NotCrossSite,
     State(service): State<Service>,
+    client: Client,
     Owner(user): Owner,
 ) -> Result<Response, ApiError> {
+    service.count_join(client)?;
     let ticket = service.line_up(user).await?;
     let mut response = Json(ticket.view).into_response();
     if let Some(cookie) = ticket.cookie {

@@ -9,7 +9,7 @@ use ropeline_web::{
 };
 
 /// The box office's templates, texts and files.
-pub(super) static BOOK: LazyLock<Book> = LazyLock::new(|| {
+pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
     Book::new(&Sources {
         templates: &[
             ("home.html", include_str!("../../templates/home.html")),
@@ -76,6 +76,7 @@ mod tests {
             &ropeline_web::LOGIN_REQUIRED,
             &ropeline_web::LOGIN_INVALID,
             &ropeline_web::IDEMPOTENCY_KEY_REUSED,
+            &ropeline_web::RATE_LIMITED,
             &ropeline_web::UNAUTHORIZED,
         ];
         let all = CATALOGUE.iter().chain(&shared);

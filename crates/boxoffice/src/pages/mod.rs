@@ -22,7 +22,8 @@ use axum::{
 };
 use ropeline_web::pages::Book;
 
-use self::{board::Board, book::BOOK};
+use self::board::Board;
+pub(crate) use self::book::BOOK;
 use crate::http::Service;
 
 /// Every page.

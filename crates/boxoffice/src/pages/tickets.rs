@@ -9,7 +9,7 @@ use http::{HeaderValue, header::SET_COOKIE};
 use minijinja::{Value, context};
 use ropeline_core::RoomId;
 use ropeline_gate::Ticket;
-use ropeline_web::{Path, pages::Page};
+use ropeline_web::{Client, Path, pages::Page};
 use serde::Deserialize;
 
 use super::{
@@ -65,11 +65,13 @@ pub(super) async fn enter(
     State(pages): State<Pages>,
     page: Page,
     visitor: Visitor,
+    client: Client,
     Path(DatePath { concert_date_id }): Path<DatePath>,
     Form(Entering { name }): Form<Entering>,
 ) -> Response {
     let here = here(concert_date_id);
     let entered = async {
+        pages.service.count_join(client)?;
         let Some(date) = find(&pages, concert_date_id).await? else {
             return Ok(no_date(page));
         };

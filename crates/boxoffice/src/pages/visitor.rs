@@ -8,6 +8,7 @@ use axum::{
 };
 use http::{header::SET_COOKIE, request::Parts};
 use minijinja::{Value, context};
+use ropeline_web::Client;
 
 use super::Pages;
 use crate::{
@@ -25,6 +26,14 @@ impl FromRequestParts<Pages> for Visitor {
     async fn from_request_parts(parts: &mut Parts, pages: &Pages) -> Result<Self, Infallible> {
         let login = Login::from_request_parts(parts, &pages.service).await;
         Ok(Self(login.ok().map(|Login(user)| user)))
+    }
+}
+
+impl FromRequestParts<Pages> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, pages: &Pages) -> Result<Self, Infallible> {
+        Self::from_request_parts(parts, &pages.service).await
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, routing::get};
-use ropeline_boxoffice::http::{Logins, Operators, Parts, Service, openapi};
+use axum::Router;
+use ropeline_boxoffice::http::{Logins, Operators, Parts, Service, Standalone};
 use ropeline_core::{Clock, RoomId};
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
-use ropeline_server::config::{Overrides, Settings};
+use ropeline_server::{
+    api_docs,
+    config::{Overrides, Settings},
+    problems::EXPLAINED,
+};
 use ropeline_store::SystemClock;
-use ropeline_web::{Json, Server, Tasks, listen};
-use serde_json::json;
+use ropeline_web::{Rates, Server, Tasks, listen};
 use tokio::runtime::Runtime;
 
 use super::{
@@ -60,6 +63,7 @@ async fn until_stopped(
         () = &mut stop => return Ok(()),
     };
     let (service, books) = opened?;
+    let service = Standalone::new(service, EXPLAINED);
     let cannot_listen = |cause| {
         let address = settings.listen;
         let text =
@@ -78,6 +82,10 @@ async fn until_stopped(
         .origins(origins.collect())
         .hosts(hosts)
         .proxies(settings.trusted_proxies);
+    let stop = async {
+        stop.await;
+        service.start_draining();
+    };
     let report = server.serve(listener, stop).await;
     serve::tell_cut(report);
     tasks.stop();
@@ -114,6 +122,8 @@ async fn open(
         }),
         clock,
         cookies: cookie_scope(settings),
+        rates: Arc::new(Rates::new(settings.rate_limits)),
+        trusted_proxies: settings.trusted_proxies.clone(),
     });
     Ok((service, books))
 }
@@ -148,15 +158,8 @@ async fn introduce(
     }
 }
 
-fn router(service: &Service) -> Router {
-    let alive = || async { Json(json!({"status": "ok"})) };
-    let ready = || async { Json(json!({"status": "ready", "degraded": []})) };
-    let described = || async { Json(openapi()) };
-    service
-        .router()
-        .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
-        .route("/openapi.json", get(described))
+fn router(service: &Standalone) -> Router {
+    service.router().merge(api_docs())
 }
 
 fn greeting(address: SocketAddr, gate: &BaseUrl, settings: &Settings, books: &Books) -> String {

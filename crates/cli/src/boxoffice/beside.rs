@@ -3,8 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ropeline_boxoffice::http::{
-    EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service, counts_as_join,
-    openapi,
+    EXPLAINED, LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service, openapi,
 };
 use ropeline_core::Clock;
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
@@ -75,6 +74,8 @@ impl Neighbour {
             operators: Operators::told_apart_before(),
             clock,
             cookies: cookie_scope(settings),
+            rates: ready.rates(),
+            trusted_proxies: settings.trusted_proxies.clone(),
         });
         let login = SharedLogin {
             secret,
@@ -86,7 +87,6 @@ impl Neighbour {
             openapi: openapi(),
             explained: EXPLAINED,
             login: Some(login),
-            counts_as_join,
         });
         let neighbour = Self {
             service,

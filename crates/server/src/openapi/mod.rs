@@ -58,8 +58,8 @@ fn written(document: &OpenApi) -> Vec<u8> {
     serde_json::to_vec(document).expect("the description is plain data")
 }
 
-/// A page on which the API is read and tried. Everything it needs is in the program.
-pub(crate) fn reader<S: Clone + Send + Sync + 'static>() -> Router<S> {
+/// `/docs`, a page on which the API at `/openapi.json` is read and tried. Everything it needs is in the program.
+pub fn reader<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let config = Config::new(["/openapi.json"]).try_it_out_enabled(true);
     let reader: Router<S> = SwaggerUi::new("/docs").config(config).into();
     reader.layer(axum::middleware::map_response(

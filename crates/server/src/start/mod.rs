@@ -124,7 +124,7 @@ impl Ready {
             cookies,
             trusted_proxies: settings.trusted_proxies.clone(),
             catch_ups: CatchUps::new(),
-            rates: Rates::new(settings.rate_limits),
+            rates: Arc::new(Rates::new(settings.rate_limits)),
             returns: ReturnRule::new(&settings.return_hosts, settings.public_url.as_ref()),
             public_url: settings.public_url.clone(),
             metrics: Arc::new(Metrics::new()),
@@ -191,6 +191,11 @@ impl Ready {
     pub fn admin_key(&self) -> impl Fn(&str) -> bool + Clone + Send + Sync + 'static {
         let key = self.app.admin_key.clone();
         move |text| key.matches(text)
+    }
+
+    /// What addresses have asked lately, for a service of the same process that counts with the rooms.
+    pub fn rates(&self) -> Arc<Rates> {
+        Arc::clone(&self.app.rates)
     }
 
     /// Answers for this service too, of which there is one at most. Its routes below `/api/v1/admin/` are for operators.

@@ -1,10 +1,7 @@
 //! A service that is answered by the same server as the rooms.
 
-use axum::{
-    Router,
-    routing::{get, post},
-};
-use http::{Method, StatusCode};
+use axum::{Router, routing::get};
+use http::StatusCode;
 use ropeline_server::{Beside, SharedLogin};
 use ropeline_testing::{http::Ask, login::LoginKey};
 use ropeline_web::{Explained, Kind};
@@ -40,7 +37,6 @@ fn shop() -> Beside {
         router: Router::new()
             .route("/", get(async || "the shop"))
             .route("/shop/goods", get(async || "goods"))
-            .route("/shop/users", post(async || StatusCode::CREATED))
             .route("/api/v1/admin/goods", get(async || "for operators")),
         openapi: OpenApiBuilder::new().info(info).paths(paths).build(),
         explained: EXPLAINED,
@@ -49,7 +45,6 @@ fn shop() -> Beside {
             issuer: ISSUER.to_owned(),
             audience: "rooms".to_owned(),
         }),
-        counts_as_join: |method, path| *method == Method::POST && path == "/shop/users",
     }
 }
 
@@ -141,22 +136,6 @@ fn the_operators_own_logins_beat_its() {
     let mut app = TestApp::beside(&config, shop());
     assert_eq!(app.send(site::ask(&login("ann"))).code(), "LOGIN_INVALID");
     assert_eq!(app.send(site::ask(&site::login("ann"))).status, 201);
-}
-
-#[test]
-fn an_address_that_makes_too_many_users_has_to_wait_as_for_joins() {
-    let proxied = "trusted_proxies = [\"127.0.0.1\"]\nrate_limits.joins_per_minute = 5\n";
-    let mut app = TestApp::beside(proxied, shop());
-    let from = |ask: Ask| ask.header("X-Forwarded-For", "198.51.100.7");
-    for _ in 0..5 {
-        assert_eq!(app.send(from(Ask::post("/shop/users"))).status, 201);
-    }
-    assert_eq!(
-        app.send(from(Ask::post("/shop/users"))).code(),
-        "RATE_LIMITED"
-    );
-    assert_eq!(app.send(from(Ask::post(TOKENS))).code(), "RATE_LIMITED");
-    assert_eq!(app.send(from(Ask::get("/shop/goods"))).status, 200);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::{
 
 pub use mariadb::TestMariaDb;
 pub use postgres::TestPostgres;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// How often it is looked whether a server that was started answers.
 const LOOK: Duration = Duration::from_millis(20);
@@ -33,6 +34,15 @@ impl Leashed {
             std::thread::sleep(LOOK);
         }
         panic!("{} does not answer", program.display());
+    }
+}
+
+impl Leashed {
+    /// Asks the server to stop at once, and waits until it has.
+    fn interrupt(&mut self) {
+        let child = &mut self.0;
+        kill_process(Pid::from_child(child), Signal::INT).expect("a child of this process");
+        child.wait().expect("a child of this process");
     }
 }
 

@@ -17,7 +17,8 @@ const USER: &str = "postgres";
 /// A PostgreSQL server on a socket in a directory of its own, stopped when dropped.
 #[derive(Debug)]
 pub struct TestPostgres {
-    _server: Leashed,
+    server: Leashed,
+    settings: &'static [&'static str],
     directory: TempDir,
 }
 
@@ -32,7 +33,7 @@ impl TestPostgres {
         Self::with(&[])
     }
 
-    fn with(settings: &[&str]) -> Self {
+    fn with(settings: &'static [&'static str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory for PostgreSQL");
         let path = directory.path();
         if is_root() {
@@ -48,25 +49,21 @@ impl TestPostgres {
             "UTF8",
             "--no-sync",
         ]));
-        let mut server = as_user("postgres");
-        server
-            .arg("-D")
-            .arg(&data)
-            .arg("-k")
-            .arg(path)
-            .args(["-c", "listen_addresses="])
-            .args(settings)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let answers = || {
-            let mut probe = psql(path);
-            probe.args(["-c", "SELECT 1"]);
-            probe.output().is_ok_and(|output| output.status.success())
-        };
         Self {
-            _server: Leashed::start(&mut server, answers),
+            server: serve(path, settings),
+            settings,
             directory,
         }
+    }
+
+    /// Stops the server as its operator would: connections are cut, and nothing that was committed is lost.
+    pub fn stop(&mut self) {
+        self.server.interrupt();
+    }
+
+    /// Starts it again after [`TestPostgres::stop`], where it was.
+    pub fn start_again(&mut self) {
+        self.server = serve(self.directory.path(), self.settings);
     }
 
     /// Carries out statements in a database.
@@ -88,6 +85,26 @@ impl TestPostgres {
         found(&mut shell, self.directory.path());
         shell
     }
+}
+
+/// Starts the server of a directory and waits until it answers.
+fn serve(directory: &Path, settings: &[&str]) -> Leashed {
+    let mut server = as_user("postgres");
+    server
+        .arg("-D")
+        .arg(directory.join("data"))
+        .arg("-k")
+        .arg(directory)
+        .args(["-c", "listen_addresses="])
+        .args(settings)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let answers = || {
+        let mut probe = psql(directory);
+        probe.args(["-c", "SELECT 1"]);
+        probe.output().is_ok_and(|output| output.status.success())
+    };
+    Leashed::start(&mut server, answers)
 }
 
 fn psql(directory: &Path) -> Command {

@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use ropeline_gate::{GateError, kinds as gate};
 use ropeline_web::{
-    IDEMPOTENCY_KEY_REUSED, INTERNAL, INVALID_REQUEST, IdempotencyKey, Kind, LOGIN_INVALID,
-    LOGIN_REQUIRED, Problem, UNAUTHORIZED, retry_soon,
+    IDEMPOTENCY_KEY_REUSED, INTERNAL, INVALID_REQUEST, IdempotencyKey, KeyRefused, Kind,
+    LOGIN_INVALID, LOGIN_REQUIRED, Problem, RATE_LIMITED, RetryAfter, UNAUTHORIZED, retry_soon,
 };
 
 pub use self::kinds::{
@@ -26,6 +26,8 @@ pub(crate) enum ApiError {
     UserMismatch,
     TokenNotVerified,
     Unauthorized,
+    /// The address asks too often.
+    RateLimited(RetryAfter),
     /// A rule forbids it.
     Refused(Refusal),
     /// A field of the body is not right.
@@ -50,6 +52,7 @@ impl ApiError {
             Self::UserMismatch => &USER_MISMATCH,
             Self::TokenNotVerified => &TOKEN_NOT_VERIFIED,
             Self::Unauthorized => &UNAUTHORIZED,
+            Self::RateLimited(_) => &RATE_LIMITED,
             Self::Refused(refusal) => refused(*refusal),
             Self::Field { .. } => &INVALID_REQUEST,
             Self::Request(problem) => problem.kind(),
@@ -73,6 +76,9 @@ impl ApiError {
                 "Get the queue token from /user/{userId}/token/generate, with a login, and reserve with that one."
             }
             Self::Unauthorized => "Send the admin key as `Authorization: Bearer <key>`.",
+            Self::RateLimited(_) => {
+                "This address asks too often. Try again after the time in Retry-After."
+            }
             Self::Refused(refusal) => advice(*refusal),
             Self::Field { .. } => "A field is not right; see `errors`.",
             Self::Gate(GateError::RoomClosed) => "The waiting room takes nobody new.",
@@ -161,6 +167,21 @@ impl From<Refusal> for ApiError {
     }
 }
 
+impl From<RetryAfter> for ApiError {
+    fn from(retry: RetryAfter) -> Self {
+        Self::RateLimited(retry)
+    }
+}
+
+impl From<KeyRefused> for ApiError {
+    fn from(refused: KeyRefused) -> Self {
+        match refused {
+            KeyRefused::Wrong => Self::Unauthorized,
+            KeyRefused::TooMany(retry) => retry.into(),
+        }
+    }
+}
+
 impl From<GateError> for ApiError {
     fn from(error: GateError) -> Self {
         Self::Gate(error)
@@ -179,6 +200,7 @@ impl From<ApiError> for Problem {
         let problem = Self::new(error.kind(), detail);
         match error {
             ApiError::Request(problem) => problem,
+            ApiError::RateLimited(RetryAfter(wait)) => problem.retry_after(wait),
             ApiError::Refused(refusal) => with_particulars(problem, refusal),
             ApiError::Field { name, message } => problem
                 .status(StatusCode::UNPROCESSABLE_ENTITY)

@@ -7,7 +7,7 @@ mod operations;
 #[cfg(test)]
 mod tests;
 
-use ropeline_web::openapi::{bearer, problem_schema, queue_token};
+use ropeline_web::openapi::{Route, bearer, problem_schema, queue_token};
 use utoipa::{
     ToSchema,
     openapi::{
@@ -15,13 +15,22 @@ use utoipa::{
     },
 };
 
-use self::operations::operations;
+use self::operations::{alone, operations};
 use super::{admin, concerts, payment, points, reservations, users};
 
 /// The description of every route but those of pages.
 pub fn openapi() -> OpenApi {
+    document(operations())
+}
+
+/// The same of a box office that is served alone, with the routes that it has for itself.
+pub(super) fn standalone() -> OpenApi {
+    document(operations().into_iter().chain(alone()))
+}
+
+fn document(routes: impl IntoIterator<Item = Route>) -> OpenApi {
     let mut paths = PathsBuilder::new();
-    for route in operations() {
+    for route in routes {
         paths = paths.path(route.path, route.item());
     }
     let info = InfoBuilder::new()

@@ -7,7 +7,7 @@ use ropeline_gate::kinds::{
 };
 use ropeline_web::{
     CROSS_SITE, IDEMPOTENCY_KEY_REUSED, INVALID_REQUEST, LOGIN_INVALID, LOGIN_REQUIRED,
-    MISDIRECTED_REQUEST, UNAUTHORIZED,
+    MISDIRECTED_REQUEST, NOT_FOUND, RATE_LIMITED, UNAUTHORIZED,
     openapi::{Route, text},
 };
 use serde_json::{Value, json};
@@ -40,17 +40,17 @@ fn users() -> Vec<Route> {
         own(route)
             .about("The place view of the room, with the token; position 0 is inside. A second call gives the same place.")
             .respond(OK, json_like("The place", place.clone()))
-            .fails(&[&ROOM_NOT_FOUND, &ROOM_CLOSED, &ROOM_FULL])
+            .fails(&[&RATE_LIMITED, &ROOM_NOT_FOUND, &ROOM_CLOSED, &ROOM_FULL])
     };
     vec![
         Route::post("/user", "createUser", "Make a user and log them in")
             .about("Stands in for a site's own login: it asks for no password. The answer also sets the login cookie.")
             .body("NewUser", Required::True, json!({"name": "Kim"}))
             .answer(CREATED, "The user", "UserView", json!({"userId": 42, "accessToken": "eyJ…"}))
-            .fails(&[&INVALID_REQUEST]),
+            .fails(&[&RATE_LIMITED, &INVALID_REQUEST]),
         generate(Route::get(TOKEN, "generateToken", "Join the line, or come back to one's place"))
             .fails(&[&CROSS_SITE]),
-        generate(Route::post(TOKEN, "generateTokenByPost", "The same as a POST")),
+        generate(Route::post(TOKEN, "generateTokenByPost", "The same as a POST request")),
     ]
 }
 
@@ -186,6 +186,39 @@ fn operators() -> Vec<Route> {
     ]
 }
 
+/// What a box office that is served alone has for itself.
+pub(super) fn alone() -> Vec<Route> {
+    let unavailable = json!({"status": "unavailable", "degraded": [
+        {"part": "room", "reason": "The waiting room does not answer."}]});
+    let html = ContentBuilder::new().example(Some(json!("<!doctype html>")));
+    vec![
+        Route::get("/healthz", "alive", "The process answers")
+            .respond(OK, json_like("It does", json!({"status": "ok"}))),
+        Route::get("/readyz", "ready", "Seats can be sold")
+            .about(
+                "The database and the waiting room are probed every second; `degraded` names those that do not answer.",
+            )
+            .respond(OK, json_like("They can", json!({"status": "ready", "degraded": []})))
+            .respond(
+                StatusCode::SERVICE_UNAVAILABLE,
+                json_like("They cannot, or the server is starting or stopping", unavailable),
+            ),
+        Route::get("/problems/{code}", "explainProblem", "What a code means, and what to do")
+            .in_path("code", "The code, as `token-expired`.", text())
+            .respond(
+                OK,
+                json_like(
+                    "The explanation; HTML for a browser",
+                    json!({"code": "SEAT_TAKEN", "status": 409, "title": "The seat is taken"}),
+                )
+                .content("text/html", html.build()),
+            )
+            .fails(&[&NOT_FOUND]),
+        Route::get("/openapi.json", "openapi", "This description")
+            .respond(OK, json_like("It", json!({"openapi": "3.1.0"}))),
+    ]
+}
+
 /// With its heading, what the names in its path stand for, and what every route can fail with.
 fn in_place(route: Route) -> Route {
     let route = match route.method {
@@ -236,7 +269,7 @@ fn gated(route: Route) -> Route {
 fn admin(route: Route) -> Route {
     route
         .secured(&["adminKey"])
-        .fails(&[&UNAUTHORIZED, &INVALID_REQUEST])
+        .fails(&[&UNAUTHORIZED, &RATE_LIMITED, &INVALID_REQUEST])
 }
 
 fn repeatable(route: Route) -> Route {

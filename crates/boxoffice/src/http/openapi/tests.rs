@@ -26,6 +26,14 @@ fn every_route_is_described_and_nothing_else() {
 }
 
 #[test]
+fn what_a_box_office_answers_alone_is_described_too() {
+    let routes = api::routes(include_str!("../standalone/mod.rs"));
+    let routed = operations_routed().into_iter().chain(routes).collect();
+    let described = serde_json::to_value(standalone()).unwrap();
+    assert_eq!(api::operations(&described), routed);
+}
+
+#[test]
 fn every_code_is_described_somewhere() {
     let text = described().to_string();
     for kind in CATALOGUE {

@@ -1,6 +1,8 @@
 //! Requests in process, and what is answered.
 
-use axum::{Router, body::Body, response::Response};
+use std::net::SocketAddr;
+
+use axum::{Router, body::Body, extract::ConnectInfo, response::Response};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use ropeline_web::{Problem, RequestId};
@@ -13,6 +15,8 @@ use super::house::Person;
 pub(crate) struct Ask {
     router: Router,
     request: http::request::Builder,
+    /// Where it comes from, as the server tells handlers.
+    peer: SocketAddr,
     body: Option<String>,
 }
 
@@ -21,12 +25,19 @@ impl Ask {
         Self {
             router,
             request: Request::builder().method(method).uri(path),
+            peer: SocketAddr::from(([127, 0, 0, 1], 40_000)),
             body: None,
         }
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.request = self.request.header(name, value);
+        self
+    }
+
+    /// From another machine than this one, by its address.
+    pub(crate) fn from(mut self, address: &str) -> Self {
+        self.peer.set_ip(address.parse().unwrap());
         self
     }
 
@@ -64,7 +75,8 @@ impl Ask {
 
     async fn send(self) -> Answer {
         let body = self.body.map_or_else(Body::empty, Body::from);
-        let request = self.request.body(body).unwrap();
+        let request = self.request.extension(ConnectInfo(self.peer));
+        let request = request.body(body).unwrap();
         Answer::read(self.router.oneshot(request).await.unwrap()).await
     }
 }

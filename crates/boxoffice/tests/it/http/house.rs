@@ -6,17 +6,18 @@ use axum::Router;
 use http::{Method, StatusCode};
 use ropeline_boxoffice::{
     SeatId, UserId,
-    http::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service},
+    http::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins, Operators, Parts, Service, Standalone},
 };
 use ropeline_core::{Clock, Holder, Ordinal, RoomId, Timestamp, UserId as SiteUser, Visitor};
 use ropeline_gate::{Cookies, Gate, Gatekeeper};
 use ropeline_server::{
     Ready,
     config::{Overrides, Settings},
+    problems::EXPLAINED,
 };
 use ropeline_store::Store;
 use ropeline_testing::{ManualClock, http as client, login::LoginKey};
-use ropeline_web::Tasks;
+use ropeline_web::{RateLimits, Rates, Tasks, TrustedProxies};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -117,6 +118,31 @@ impl House {
             ..parts(given, &self.room, &self.operators, &self.clock)
         });
         self.answering(service.router())
+    }
+
+    /// The same house with a box office that limits addresses as the settings say.
+    pub(crate) fn limiting(self, given: &Given, settings: &str) -> Self {
+        let settings = Settings::from_text(settings, &Overrides::default()).unwrap();
+        let service = Service::new(Parts {
+            rates: Arc::new(Rates::new(settings.rate_limits)),
+            trusted_proxies: settings.trusted_proxies,
+            ..parts(given, &self.room, &self.operators, &self.clock)
+        });
+        let router = service.router();
+        Self {
+            service,
+            router,
+            ..self
+        }
+    }
+
+    /// The same house with its box office served alone, and the work that belongs to it until the second is dropped.
+    pub(crate) fn served_alone(self) -> (Self, Standalone, AtWork) {
+        let alone = Standalone::new(self.service.clone(), EXPLAINED);
+        let tasks = Tasks::new();
+        alone.run(&tasks);
+        let router = alone.router();
+        (Self { router, ..self }, alone, AtWork(tasks))
     }
 
     /// The same house with another router, to see whether a test would notice.
@@ -298,6 +324,8 @@ fn parts(
         operators: operators.clone(),
         clock: Arc::clone(clock) as _,
         cookies: Cookies::Plain,
+        rates: Arc::new(Rates::new(RateLimits::default())),
+        trusted_proxies: TrustedProxies::default(),
     }
 }
 

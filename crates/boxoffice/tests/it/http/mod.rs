@@ -13,5 +13,7 @@ mod outage;
 mod passes;
 mod points;
 mod purchase;
+mod rates;
 mod refusals;
+mod standalone;
 mod stock;

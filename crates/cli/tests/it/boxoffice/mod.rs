@@ -1,5 +1,6 @@
 //! The box office as buyers meet it: beside the room, and as a process of its own.
 
+mod alone;
 mod apart;
 mod beside;
 mod buyer;
