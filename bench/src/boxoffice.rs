@@ -9,8 +9,8 @@ use std::{
 };
 
 use ropeline_boxoffice::{
-    BoxOffice, ConcertDraft, ConcertId, Database, Points, ReservationId, Rules, SeatDraft, SeatId,
-    UserId,
+    BoxOffice, ConcertDraft, ConcertId, Database, Name, Points, ReservationId, Rules, SeatDraft,
+    SeatId, UserId,
 };
 use ropeline_core::Timestamp;
 use ropeline_testing::TestPostgres;
@@ -140,10 +140,10 @@ impl Side {
         query("CREATE TABLE yardstick (number BIGINT)")
             .execute(&plain)
             .await?;
-        let draft = ConcertDraft::titled("Measured")?;
+        let draft = ConcertDraft::titled(Name::parse("Measured")?);
         Ok(Self {
             name,
-            concert: office.create_concert(&draft, NOW).await?,
+            concert: office.create_concert(&draft, NOW).await?.id,
             users: users(&office).await?,
             office,
             plain,

@@ -94,6 +94,9 @@ pub enum Refusal {
     /// A name or title is empty or too long.
     #[error("a name is empty or too long")]
     InvalidName,
+    /// A time zone is none of the IANA database.
+    #[error("there is no such time zone")]
+    InvalidZone,
     /// A layout has no seats, too many, or a number twice.
     #[error("the seats do not make a layout")]
     InvalidSeats,

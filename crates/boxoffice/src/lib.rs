@@ -11,6 +11,7 @@
 mod ids;
 mod points;
 mod time;
+mod zone;
 
 mod error;
 
@@ -31,7 +32,10 @@ mod users;
 pub mod http;
 mod pages;
 
-pub use concerts::{ConcertDate, ConcertDraft, DEMO_SEATS, Seat, SeatDraft, SeatState};
+pub use concerts::{
+    Concert, ConcertChange, ConcertDate, ConcertDraft, DEMO_SEATS, Name, Seat, SeatDraft,
+    SeatState, VenueChange,
+};
 pub use database::{Database, DatabaseTime};
 pub use error::{Error, Refusal};
 pub use holds::{Business, Held, PassHeld, Reservation, ReservationState, Swept};
@@ -44,3 +48,4 @@ pub use points::Points;
 pub use receipt::Receipt;
 pub use ropeline_web::IdempotencyKey;
 pub use users::Account;
+pub use zone::Zone;

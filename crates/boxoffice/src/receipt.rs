@@ -3,7 +3,9 @@
 use ropeline_core::Timestamp;
 use sqlx::query_as;
 
-use crate::{BoxOffice, Error, PaymentId, Points, Refusal, ReservationId, UserId, time::moment};
+use crate::{
+    BoxOffice, Error, PaymentId, Points, Refusal, ReservationId, UserId, Zone, time::moment,
+};
 
 /// What was bought, and what was paid for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,10 @@ pub struct Receipt {
     pub payment: PaymentId,
     /// The concert's title.
     pub title: String,
+    /// What its place is called, if anybody has said it.
+    pub venue: Option<String>,
+    /// By which clocks its times are told.
+    pub zone: Zone,
     /// When it begins.
     pub starts_at: Timestamp,
     /// The number on the seat.
@@ -26,8 +32,8 @@ pub struct Receipt {
     pub paid_at: Timestamp,
 }
 
-/// Payment, title, beginning, number, amount, balance, time.
-type Row = (i64, String, i64, i64, i64, i64, i64);
+/// Payment, title, venue, zone, beginning, number, amount, balance, time.
+type Row = (i64, String, Option<String>, String, i64, i64, i64, i64, i64);
 
 impl BoxOffice {
     /// The receipt of a reservation that the user has paid for. Another's is not found, nor is one not paid for.
@@ -37,7 +43,7 @@ impl BoxOffice {
         reservation: ReservationId,
     ) -> Result<Receipt, Error> {
         let row: Option<Row> = query_as(
-            "SELECT p.id, c.title, d.starts_at, s.number, p.amount, p.balance_after, p.paid_at \
+            "SELECT p.id, c.title, c.venue, c.time_zone, d.starts_at, s.number, p.amount, p.balance_after, p.paid_at \
              FROM reservations r JOIN payments p ON p.reservation_id = r.id \
              JOIN seats s ON s.id = r.seat_id JOIN concert_dates d ON d.id = s.date_id \
              JOIN concerts c ON c.id = d.concert_id WHERE r.id = $1 AND r.user_id = $2",
@@ -47,11 +53,13 @@ impl BoxOffice {
         .fetch_optional(self.database.reader())
         .await?;
         let row = row.ok_or(Refusal::ReservationNotFound)?;
-        let (payment, title, starts_at, number, amount, balance, paid_at) = row;
+        let (payment, title, venue, zone, starts_at, number, amount, balance, paid_at) = row;
         Ok(Receipt {
             reservation,
             payment: PaymentId(payment),
             title,
+            venue,
+            zone: Zone::stored(&zone),
             starts_at: moment(starts_at),
             number,
             amount: Points::stored(amount),

@@ -6,28 +6,69 @@ use ropeline_core::Timestamp;
 use sqlx::{query, query_scalar};
 
 use crate::{
-    BoxOffice, ConcertId, DateId, Error, Points, Refusal,
+    BoxOffice, Concert, ConcertId, DateId, Error, Points, Refusal, Zone,
     database::{Session, Work},
     time::millis,
 };
 
-/// As the database has it.
-const TITLE_CHARS_MAX: usize = 200;
+/// As the database has it, for titles and venues.
+const NAME_CHARS_MAX: usize = 200;
 /// More than the largest stadium has.
 pub(crate) const SEATS_MAX: usize = 200_000;
 
 /// A concert to be put up for sale.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConcertDraft(Box<str>);
+pub struct ConcertDraft {
+    pub(super) title: Name,
+    pub(super) zone: Zone,
+    pub(super) venue: Option<Name>,
+}
 
 impl ConcertDraft {
-    /// A concert by its title, 1 to 200 characters.
-    pub fn titled(title: &str) -> Result<Self, Refusal> {
-        let title = title.trim();
-        if title.is_empty() || title.contains('\0') || title.chars().count() > TITLE_CHARS_MAX {
+    /// A concert by its title. Its times are told in UTC until [`ConcertDraft::in_zone`] says otherwise.
+    pub fn titled(title: Name) -> Self {
+        Self {
+            title,
+            zone: Zone::UTC,
+            venue: None,
+        }
+    }
+
+    /// The concert, with its times told by the clocks of this zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        Self { zone, ..self }
+    }
+
+    /// The concert, with what its place is called.
+    #[must_use]
+    pub fn at_venue(self, venue: Option<Name>) -> Self {
+        Self { venue, ..self }
+    }
+}
+
+/// What a concert or a venue is called: 1 to 200 characters, without white space around them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name(Box<str>);
+
+impl Name {
+    /// A name of a text.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let name = text.trim();
+        if name.is_empty() || name.contains('\0') || name.chars().count() > NAME_CHARS_MAX {
             return Err(Refusal::InvalidName);
         }
-        Ok(Self(title.into()))
+        Ok(Self(name.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Name> for String {
+    fn from(Name(text): Name) -> Self {
+        text.into()
     }
 }
 
@@ -46,9 +87,16 @@ impl BoxOffice {
         &self,
         concert: &ConcertDraft,
         now: Timestamp,
-    ) -> Result<ConcertId, Error> {
-        let title = concert.0.clone();
-        self.database.write(CreateConcert { title }, now).await
+    ) -> Result<Concert, Error> {
+        let work = CreateConcert(concert.clone());
+        let id = self.database.write(work, now).await?;
+        let ConcertDraft { title, zone, venue } = concert.clone();
+        Ok(Concert {
+            id,
+            title: title.into(),
+            zone,
+            venue: venue.map(Into::into),
+        })
     }
 
     /// Puts up a date with all its seats. A date that the concert has already is answered as it is.
@@ -81,18 +129,20 @@ fn check_layout(seats: &[SeatDraft]) -> Result<(), Refusal> {
     }
 }
 
-pub(super) struct CreateConcert {
-    pub(super) title: Box<str>,
-}
+pub(super) struct CreateConcert(pub(super) ConcertDraft);
 
 impl Work for CreateConcert {
     type Done = ConcertId;
 
     async fn carry_out(&self, session: &mut Session<'_>) -> Result<ConcertId, Error> {
+        let Self(concert) = self;
         let now = session.now().await?;
-        let sql = "INSERT INTO concerts (title, created_at) VALUES ($1, $2) RETURNING id";
+        let sql = "INSERT INTO concerts (title, time_zone, venue, created_at) \
+                   VALUES ($1, $2, $3, $4) RETURNING id";
         let id = query_scalar(sql)
-            .bind(&*self.title)
+            .bind(concert.title.as_str())
+            .bind(concert.zone.name())
+            .bind(concert.venue.as_ref().map(Name::as_str))
             .bind(millis(now))
             .fetch_one(session.connection())
             .await?;

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use ropeline_core::Timestamp;
 use sqlx::query;
 
-use super::create::{CreateConcert, CreateDate, SeatDraft};
+use super::create::{ConcertDraft, CreateConcert, CreateDate, Name, SeatDraft};
 use crate::{
-    BoxOffice, Error, Points,
+    BoxOffice, Error, Points, Zone,
     database::{Session, Work},
     time::millis,
 };
@@ -16,6 +16,8 @@ use crate::{
 pub const DEMO_SEATS: u32 = 50;
 
 const TITLE: &str = "Ropeline Live";
+const ZONE: &str = "Asia/Seoul";
+const VENUE: &str = "Ropeline Hall, Seoul";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const DATES: u32 = 3;
 /// The first date is so far ahead that the sale is on for a while.
@@ -43,8 +45,7 @@ impl Work for PutUpDemo {
         if !is_first(session, now).await? {
             return Ok(());
         }
-        let title = TITLE.into();
-        let concert = CreateConcert { title }.carry_out(session).await?;
+        let concert = CreateConcert(demo()?).carry_out(session).await?;
         let seats: Arc<[SeatDraft]> = (1..=DEMO_SEATS).map(demo_seat).collect();
         for day in 0..DATES {
             let date = CreateDate {
@@ -56,6 +57,12 @@ impl Work for PutUpDemo {
         }
         Ok(())
     }
+}
+
+fn demo() -> Result<ConcertDraft, Error> {
+    let concert = ConcertDraft::titled(Name::parse(TITLE)?);
+    let concert = concert.in_zone(Zone::named(ZONE)?);
+    Ok(concert.at_venue(Some(Name::parse(VENUE)?)))
 }
 
 /// Of several that start at once, the others wait here for the first.

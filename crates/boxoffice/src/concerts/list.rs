@@ -3,7 +3,7 @@
 use ropeline_core::Timestamp;
 use sqlx::{query_as, query_scalar};
 
-use crate::{BoxOffice, ConcertId, DateId, Error, Points, Refusal, SeatId, time::moment};
+use crate::{BoxOffice, ConcertId, DateId, Error, Points, Refusal, SeatId, Zone, time::moment};
 
 /// More dates than this are not on sale at once.
 const DATES_MAX: i64 = 1_000;
@@ -17,6 +17,10 @@ pub struct ConcertDate {
     pub concert: ConcertId,
     /// The concert's title.
     pub title: String,
+    /// What its place is called, if anybody has said it.
+    pub venue: Option<String>,
+    /// By which clocks its times are told.
+    pub zone: Zone,
     /// When it begins.
     pub starts_at: Timestamp,
     /// Whether it has begun.
@@ -59,7 +63,7 @@ impl BoxOffice {
         let time = self.database.now(now);
         let now = time.sql("$1");
         let sql = format!(
-            "SELECT d.id, d.concert_id, c.title, d.starts_at, {now}, \
+            "SELECT d.id, d.concert_id, c.title, c.venue, c.time_zone, d.starts_at, {now}, \
              COUNT(CASE WHEN r.id IS NULL THEN s.id END), \
              COUNT(CASE WHEN r.state = 'HELD' THEN 1 END), \
              MIN(CASE WHEN r.id IS NULL THEN s.price END) \
@@ -67,7 +71,7 @@ impl BoxOffice {
              LEFT JOIN seats s ON s.date_id = d.id \
              LEFT JOIN reservations r ON r.seat_id = s.id AND \
                (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > {now}) \
-             GROUP BY d.id, d.concert_id, c.title, d.starts_at \
+             GROUP BY d.id, d.concert_id, c.title, c.venue, c.time_zone, d.starts_at \
              ORDER BY d.starts_at, d.id LIMIT $2",
         );
         let rows: Vec<DateRow> = query_as(&sql)
@@ -127,15 +131,28 @@ impl BoxOffice {
     }
 }
 
-/// Date, concert, title, beginning, current time, seats left, seats held, lowest price.
-type DateRow = (i64, i64, String, i64, i64, i64, i64, Option<i64>);
+/// Date, concert, title, venue, zone, beginning, current time, seats left, seats held, lowest price.
+type DateRow = (
+    i64,
+    i64,
+    String,
+    Option<String>,
+    String,
+    i64,
+    i64,
+    i64,
+    i64,
+    Option<i64>,
+);
 
 fn concert_date(row: DateRow) -> ConcertDate {
-    let (id, concert, title, starts_at, now, seats_left, seats_held, price_from) = row;
+    let (id, concert, title, venue, zone, starts_at, now, seats_left, seats_held, price_from) = row;
     ConcertDate {
         id: DateId(id),
         concert: ConcertId(concert),
         title,
+        venue,
+        zone: Zone::stored(&zone),
         starts_at: moment(starts_at),
         has_begun: starts_at <= now,
         seats_left,

@@ -22,13 +22,21 @@ macro_rules! steps {
             )),
             include_str!(concat!("../../migrations/", $dialect, "/0004_promises.sql")),
             include_str!(concat!("../../migrations/", $dialect, "/0005_secrets.sql")),
+            include_str!(concat!("../../migrations/", $dialect, "/0006_venues.sql")),
         ]
     };
 }
 
-const NAMES: [&str; 5] = ["points", "concerts", "reservations", "promises", "secrets"];
-const SQLITE: [&str; 5] = steps!("sqlite");
-const POSTGRES: [&str; 5] = steps!("postgres");
+const NAMES: [&str; 6] = [
+    "points",
+    "concerts",
+    "reservations",
+    "promises",
+    "secrets",
+    "venues",
+];
+const SQLITE: [&str; 6] = steps!("sqlite");
+const POSTGRES: [&str; 6] = steps!("postgres");
 
 /// Takes the steps that this database has not taken. Of several that start at once, one takes them
 /// and the others wait.

@@ -13,21 +13,56 @@ use super::{
     error::ApiError,
     guard::Operator,
 };
-use crate::{ConcertDraft, ConcertId, Refusal, SeatDraft, concerts::SEATS_MAX};
+use crate::{
+    Concert, ConcertChange, ConcertDraft, ConcertId, Name, Refusal, SeatDraft, VenueChange, Zone,
+    concerts::SEATS_MAX,
+};
 
 /// A concert to be put up for sale.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct NewConcert {
     /// 1 to 200 characters.
     title: String,
+    /// The zone of the venue, by its IANA name; `UTC` if left out.
+    #[schema(example = "Asia/Seoul")]
+    time_zone: Option<String>,
+    /// What the place is called: 1 to 200 characters.
+    venue: Option<String>,
 }
 
-/// A concert that was put up for sale.
+/// What is to be said of a concert from now on. What is left out stays as it is.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct ChangedConcert {
+    /// 1 to 200 characters.
+    title: Option<String>,
+    /// Another zone. The dates begin when they did, told by other clocks.
+    #[schema(example = "Asia/Seoul")]
+    time_zone: Option<String>,
+    /// 1 to 200 characters; null takes it away.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    venue: NewVenue,
+}
+
+/// A field that may be left out, which is not the same as null.
+#[derive(Debug, Default)]
+enum NewVenue {
+    #[default]
+    LeftOut,
+    Given(Option<String>),
+}
+
+/// A concert that is up for sale.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConcertView {
     concert_id: i64,
+    title: String,
+    /// By its IANA name.
+    time_zone: String,
+    venue: Option<String>,
 }
 
 /// A date to be put up for sale, with all its seats.
@@ -59,14 +94,44 @@ pub(crate) struct ConcertPath {
 pub(crate) async fn create_concert(
     _: Operator,
     State(service): State<Service>,
-    Json(NewConcert { title }): Json<NewConcert>,
+    Json(new): Json<NewConcert>,
 ) -> Result<(StatusCode, Json<ConcertView>), ApiError> {
-    let draft = ConcertDraft::titled(&title).map_err(|_| ApiError::Field {
-        name: "title",
+    let zone = new
+        .time_zone
+        .as_deref()
+        .map_or(Ok(Zone::UTC), Zone::named)?;
+    let venue = new.venue.map(|venue| name("venue", &venue)).transpose()?;
+    let draft = ConcertDraft::titled(name("title", &new.title)?);
+    let draft = draft.in_zone(zone).at_venue(venue);
+    let concert = service.office.create_concert(&draft, service.now()).await?;
+    Ok((StatusCode::CREATED, Json(concert.into())))
+}
+
+pub(crate) async fn change_concert(
+    _: Operator,
+    State(service): State<Service>,
+    Path(ConcertPath { concert_id }): Path<ConcertPath>,
+    Json(new): Json<ChangedConcert>,
+) -> Result<Json<ConcertView>, ApiError> {
+    let change = ConcertChange {
+        title: new.title.map(|title| name("title", &title)).transpose()?,
+        zone: new.time_zone.as_deref().map(Zone::named).transpose()?,
+        venue: match new.venue {
+            NewVenue::LeftOut => VenueChange::Stays,
+            NewVenue::Given(None) => VenueChange::Goes,
+            NewVenue::Given(Some(venue)) => VenueChange::Becomes(name("venue", &venue)?),
+        },
+    };
+    let office = &service.office;
+    let concert = office.change_concert(concert_id, change, service.now());
+    Ok(Json(concert.await?.into()))
+}
+
+fn name(field: &'static str, text: &str) -> Result<Name, ApiError> {
+    Name::parse(text).map_err(|_| ApiError::Field {
+        name: field,
         message: "1 to 200 characters",
-    })?;
-    let ConcertId(concert_id) = service.office.create_concert(&draft, service.now()).await?;
-    Ok((StatusCode::CREATED, Json(ConcertView { concert_id })))
+    })
 }
 
 pub(crate) async fn create_date(
@@ -82,6 +147,23 @@ pub(crate) async fn create_date(
         .await?;
     let list = seat_list(&service, date).await?;
     Ok((StatusCode::CREATED, Json(list)))
+}
+
+impl<'de> Deserialize<'de> for NewVenue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Self::Given)
+    }
+}
+
+impl From<Concert> for ConcertView {
+    fn from(concert: Concert) -> Self {
+        Self {
+            concert_id: concert.id.0,
+            title: concert.title,
+            time_zone: concert.zone.name().to_owned(),
+            venue: concert.venue,
+        }
+    }
 }
 
 /// Every seat of every range. A range that is longer than any layout is not written out.

@@ -21,8 +21,16 @@ pub(crate) struct DateView {
     concert_date_id: i64,
     concert_id: i64,
     title: String,
+    /// What the place is called, or null.
+    venue: Option<String>,
+    /// The zone of the venue, by its IANA name.
+    #[schema(example = "Asia/Seoul")]
+    time_zone: String,
     #[schema(inline)]
     starts_at: Moment,
+    /// The same moment by the clocks of the venue.
+    #[schema(format = DateTime, example = "2026-12-18T19:00:00+09:00")]
+    starts_at_local: String,
     /// How many seats can be reserved now.
     seats_left: i64,
 }
@@ -80,6 +88,9 @@ impl From<ConcertDate> for DateView {
             concert_date_id: date.id.0,
             concert_id: date.concert.0,
             title: date.title,
+            venue: date.venue,
+            time_zone: date.zone.name().to_owned(),
+            starts_at_local: date.zone.rfc_3339(date.starts_at),
             starts_at: Moment(date.starts_at),
             seats_left: date.seats_left,
         }

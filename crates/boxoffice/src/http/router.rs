@@ -35,6 +35,10 @@ pub(super) fn router(service: Service) -> Router {
         )
         .route("/api/v1/admin/concerts", post(admin::create_concert))
         .route(
+            "/api/v1/admin/concerts/{concertId}",
+            patch(admin::change_concert),
+        )
+        .route(
             "/api/v1/admin/concerts/{concertId}/dates",
             post(admin::create_date),
         )

@@ -27,7 +27,6 @@ pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
         ],
         assets: &[
             asset!("boxoffice.css", STYLE),
-            asset!("when.js", SCRIPT),
             asset!("words.js", SCRIPT),
             asset!("api.js", SCRIPT),
             asset!("keys.js", SCRIPT),

@@ -48,6 +48,7 @@ fn concerts(texts: &Texts, dates: &[ConcertDate]) -> Vec<Value> {
         context! {
             id => concert.0,
             title => own().next().map(|date| date.title.as_str()),
+            venue => own().next().map(|date| date.venue.as_deref()),
             dates => own().map(|date| card(texts, date)).collect::<Vec<_>>(),
         }
     });
@@ -57,7 +58,7 @@ fn concerts(texts: &Texts, dates: &[ConcertDate]) -> Vec<Value> {
 fn card(texts: &Texts, date: &ConcertDate) -> Value {
     context! {
         id => date.id.0,
-        when => when(texts, date.starts_at),
+        when => when(texts, date.starts_at, &date.zone),
         left => date.seats_left,
         held => date.seats_held,
         from => date.price_from.map(crate::Points::get),
@@ -77,7 +78,7 @@ fn tickets(texts: &Texts, customer: &Customer, dates: &[ConcertDate]) -> Vec<Val
             number => own.number,
             paid => own.state == ReservationState::Paid,
             title => date.map(|date| date.title.as_str()).unwrap_or_default(),
-            when => date.map(|date| when(texts, date.starts_at)),
+            when => date.map(|date| when(texts, date.starts_at, &date.zone)),
         }
     });
     shown.collect()

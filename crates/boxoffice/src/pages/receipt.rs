@@ -68,11 +68,12 @@ fn shown(page: Page, receipt: &Receipt) -> Value {
     context! {
         payment => receipt.payment.0,
         title => receipt.title.as_str(),
-        when => when(texts, receipt.starts_at),
+        venue => receipt.venue.as_deref(),
+        when => when(texts, receipt.starts_at, &receipt.zone),
         seat => receipt.number,
         price => receipt.amount.get(),
         balance => receipt.balance.get(),
-        paid => when(texts, receipt.paid_at),
+        paid => when(texts, receipt.paid_at, &receipt.zone),
     }
 }
 

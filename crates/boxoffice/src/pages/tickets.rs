@@ -191,7 +191,8 @@ fn shown(page: Page, date: &ConcertDate) -> Value {
     context! {
         id => date.id.0,
         title => date.title.as_str(),
-        when => when(page.texts(), date.starts_at),
+        venue => date.venue.as_deref(),
+        when => when(page.texts(), date.starts_at, &date.zone),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is for sale.
 
 use ropeline_boxoffice::{
-    BoxOffice, ConcertDraft, ConcertId, DEMO_SEATS, Database, DateId, Points, Refusal, Rules,
-    SeatDraft, SeatState,
+    BoxOffice, ConcertId, DEMO_SEATS, Database, DateId, Name, Points, Refusal, Rules, SeatDraft,
+    SeatState,
 };
 use ropeline_core::Timestamp;
 
@@ -28,6 +28,8 @@ async fn the_demo_concert_is_put_up_once(given: &Given) {
     assert_eq!(dates.len(), 3);
     for date in dates {
         assert!(date.starts_at > NOW);
+        assert_eq!(date.zone.name(), "Asia/Seoul");
+        assert!(date.venue.is_some());
         assert_eq!(date.seats_left, i64::from(DEMO_SEATS));
         let seats = given.office.seats(date.id, NOW).await.unwrap();
         let numbers: Vec<i64> = seats.iter().map(|seat| seat.number).collect();
@@ -113,7 +115,7 @@ async fn a_layout_has_each_number_once(given: &Given) {
         assert_eq!(refusal(outcome), Refusal::InvalidSeats);
     }
     assert_eq!(given.count("concert_dates").await, 0);
-    assert_eq!(ConcertDraft::titled(" "), Err(Refusal::InvalidName));
+    assert_eq!(Name::parse(" "), Err(Refusal::InvalidName));
 }
 
 async fn unknown_dates_and_concerts_are_not_found(given: &Given) {

@@ -8,6 +8,8 @@ on_both![
     the_database_refuses_a_balance_below_zero,
     the_ledger_cannot_be_rewritten,
     books_that_do_not_add_up_are_noticed,
+    the_database_refuses_a_concert_without_a_zone_or_with_an_empty_venue,
+    a_concert_of_an_earlier_version_is_told_in_utc,
 ];
 
 /// Shows that the race is there: only the index decides it, and the tests of crowds can fail.
@@ -61,4 +63,34 @@ async fn books_that_do_not_add_up_are_noticed(given: &Given) {
     let books = given.office.books().await.unwrap();
     assert_eq!((books.sum(), books.accounts_wrong), (1, 1));
     assert!(!books.are_right());
+}
+
+async fn the_database_refuses_a_concert_without_a_zone_or_with_an_empty_venue(given: &Given) {
+    given.concert().await;
+    for change in ["time_zone = ''", "venue = ''", "time_zone = NULL"] {
+        let refused = given
+            .try_sql(&format!("UPDATE concerts SET {change}"))
+            .await;
+        assert!(refused.is_err(), "{change}");
+    }
+}
+
+/// While box offices are upgraded one after the other, earlier ones put up concerts in the same database.
+async fn a_concert_of_an_earlier_version_is_told_in_utc(given: &Given) {
+    for earlier in [
+        "INSERT INTO concerts (title, created_at) VALUES ('Winter', 1)",
+        "INSERT INTO concert_dates (concert_id, starts_at) SELECT id, 2000000000000 FROM concerts",
+    ] {
+        given.try_sql(earlier).await.unwrap();
+    }
+    let dates = given.office.dates(NOW).await.unwrap();
+    assert_eq!((dates[0].zone.name(), &dates[0].venue), ("UTC", &None));
+    let later = "UPDATE concerts SET time_zone = 'Mars/Olympus_Mons'";
+    given.try_sql(later).await.unwrap();
+    let dates = given.office.dates(NOW).await.unwrap();
+    assert_eq!(
+        dates[0].zone.name(),
+        "UTC",
+        "a zone that only a later version knows"
+    );
 }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use ropeline_boxoffice::{
-    BoxOffice, ConcertDraft, ConcertId, Database, DatabaseTime, Error, PassHeld, Points, Refusal,
-    Rules, SeatDraft, SeatId, UserId,
+    BoxOffice, ConcertDraft, ConcertId, Database, DatabaseTime, Error, Name, PassHeld, Points,
+    Refusal, Rules, SeatDraft, SeatId, UserId,
 };
 use ropeline_core::{Ordinal, RoomId, Timestamp, Visitor};
 use ropeline_testing::TestPostgres;
@@ -125,8 +125,8 @@ impl Given {
     }
 
     pub(crate) async fn concert(&self) -> ConcertId {
-        let draft = ConcertDraft::titled("A concert").unwrap();
-        self.office.create_concert(&draft, NOW).await.unwrap()
+        let draft = ConcertDraft::titled(Name::parse("A concert").unwrap());
+        self.office.create_concert(&draft, NOW).await.unwrap().id
     }
 
     /// Seats of a new date, at [`PRICE`] each.

@@ -57,7 +57,7 @@ fn page(answer: &Answer, status: StatusCode) -> String {
     assert_eq!(answer.headers["content-type"], "text/html; charset=utf-8");
     let policy = answer.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self'"));
-    answer.text.replace("&#x2f;", "/")
+    answer.text.replace("&#x2f;", "/").replace('\u{a0}', " ")
 }
 
 fn ok(answer: &Answer) -> String {
@@ -160,6 +160,44 @@ async fn every_page_is_told_in_both_languages() {
             assert!(shown.text.contains(&format!("<html lang=\"{language}\">")));
         }
     }
+}
+
+#[tokio::test]
+async fn every_page_tells_the_time_at_the_venue_and_names_the_zone() {
+    let given = Given::on_sqlite().await;
+    let house = House::wide(&given).await;
+    let (open, seats) = date(&given).await;
+    let person = house.person().await;
+    let paid = bought(&given, &house, &person, seats[0]).await;
+    let place = "UPDATE concerts SET time_zone = 'America/Los_Angeles', venue = 'The Bowl <1>'";
+    given.try_sql(place).await.unwrap();
+    let tickets = format!("/tickets/{open}");
+    let named = house.get(&tickets).await;
+    let label = house.get("/").await;
+    let mut told = vec![named];
+    for path in ["/".to_owned(), tickets, format!("/receipt/{paid}")] {
+        told.push(house.get(path).browser(&person).await);
+    }
+    for answer in told {
+        let page = ok(&answer);
+        assert!(page.contains("The Bowl &lt;1&gt;"), "{page}");
+        assert!(
+            page.contains("12:00 AM (Los Angeles time, UTC-8)"),
+            "{page}"
+        );
+        assert!(
+            page.contains("datetime=\"2027-01-16T00:00:00-08:00\""),
+            "{page}"
+        );
+        assert!(
+            !page.contains("when.js"),
+            "nothing tells it by other clocks"
+        );
+    }
+    let label = ok(&label);
+    let wanted =
+        "aria-label=\"Get tickets for Sat, 16 Jan 2027, 12:00 AM (Los Angeles time, UTC-8)\"";
+    assert!(label.contains(wanted), "{label}");
 }
 
 #[tokio::test]

@@ -18,6 +18,9 @@ pub use self::kinds::{
 };
 use crate::{Error, Refusal};
 
+/// What a field for a time zone takes.
+const ZONE_NAME: &str = "a name of the IANA database, such as Asia/Seoul";
+
 /// Why a request was not done.
 #[derive(Debug)]
 pub(crate) enum ApiError {
@@ -111,7 +114,7 @@ fn refused(refusal: Refusal) -> &'static Kind {
         Refusal::InsufficientPoints => &INSUFFICIENT_POINTS,
         Refusal::InvalidAmount => &INVALID_AMOUNT,
         Refusal::IdempotencyKeyReused => &IDEMPOTENCY_KEY_REUSED,
-        Refusal::InvalidName | Refusal::InvalidSeats => &INVALID_REQUEST,
+        Refusal::InvalidName | Refusal::InvalidZone | Refusal::InvalidSeats => &INVALID_REQUEST,
     }
 }
 
@@ -145,6 +148,7 @@ fn advice(refusal: Refusal) -> &'static str {
             "An amount is a whole number from 1 to 100000000, and no balance exceeds 1000000000000."
         }
         Refusal::InvalidName => "A name has 1 to 100 characters.",
+        Refusal::InvalidZone => "A time zone is a name of the IANA database, such as Asia/Seoul.",
         Refusal::InvalidSeats => "A date has at least one seat, and each number from 1 on once.",
         Refusal::IdempotencyKeyReused => {
             "Use a new Idempotency-Key for each request that is not a repetition."
@@ -225,6 +229,7 @@ fn with_particulars(problem: Problem, refusal: Refusal) -> Problem {
         Refusal::InvalidName => problem
             .status(unprocessable)
             .error("name", "1 to 100 characters"),
+        Refusal::InvalidZone => problem.status(unprocessable).error("timeZone", ZONE_NAME),
         Refusal::InvalidSeats => problem
             .status(unprocessable)
             .error("seats", "each number once"),

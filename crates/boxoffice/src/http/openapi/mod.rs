@@ -58,7 +58,7 @@ fn components() -> ComponentsBuilder {
         .security_scheme("adminKey", bearer("The admin key."))
 }
 
-fn shapes() -> [(String, RefOr<Schema>); 16] {
+fn shapes() -> [(String, RefOr<Schema>); 17] {
     [
         named::<users::NewUser>(),
         named::<users::UserView>(),
@@ -73,6 +73,7 @@ fn shapes() -> [(String, RefOr<Schema>); 16] {
         named::<reservations::ReservationList>(),
         named::<payment::PaymentView>(),
         named::<admin::NewConcert>(),
+        named::<admin::ChangedConcert>(),
         named::<admin::ConcertView>(),
         named::<admin::NewDate>(),
         named::<admin::NewSeat>(),

@@ -86,7 +86,8 @@ fn points() -> Vec<Route> {
 
 fn concerts() -> Vec<Route> {
     let dates = json!({"dates": [{"concertDateId": 1, "concertId": 1, "title": "Ropeline Live",
-        "startsAt": MOMENT, "seatsLeft": 50}]});
+        "venue": "Ropeline Hall, Seoul", "timeZone": "Asia/Seoul", "startsAt": MOMENT,
+        "startsAtLocal": "2027-05-01T19:00:00+09:00", "seatsLeft": 50}]});
     vec![
         gated(Route::get("/concert/dates", "dates", "Which dates there are"))
             .answer(OK, "All dates, the earliest first", "DateList", dates),
@@ -156,6 +157,9 @@ fn reservations() -> Vec<Route> {
 }
 
 fn operators() -> Vec<Route> {
+    let draft = json!({"title": "Ropeline Live", "timeZone": "Asia/Seoul", "venue": "Ropeline Hall, Seoul"});
+    let concert = json!({"concertId": 1, "title": "Ropeline Live", "timeZone": "Asia/Seoul",
+        "venue": "Ropeline Hall, Seoul"});
     let date = json!({"startsAt": MOMENT, "seats": [{"number": 1, "price": 150_000}]});
     vec![
         admin(Route::post(
@@ -163,17 +167,18 @@ fn operators() -> Vec<Route> {
             "createConcert",
             "Put up a concert",
         ))
-        .body(
-            "NewConcert",
-            Required::True,
-            json!({"title": "Ropeline Live"}),
-        )
-        .answer(
-            CREATED,
-            "The concert",
-            "ConcertView",
-            json!({"concertId": 1}),
-        ),
+        .about("Pages tell its times by the clocks of `timeZone`, and name the zone.")
+        .body("NewConcert", Required::True, draft)
+        .answer(CREATED, "The concert", "ConcertView", concert.clone()),
+        admin(Route::patch(
+            "/api/v1/admin/concerts/{concertId}",
+            "changeConcert",
+            "Change what is said of a concert",
+        ))
+        .about("What is left out stays. The dates begin when they did; another `timeZone` only tells them by other clocks.")
+        .body("ChangedConcert", Required::True, json!({"timeZone": "Asia/Seoul"}))
+        .answer(OK, "The concert", "ConcertView", concert)
+        .fails(&[&CONCERT_NOT_FOUND]),
         admin(Route::post(
             "/api/v1/admin/concerts/{concertId}/dates",
             "createDate",

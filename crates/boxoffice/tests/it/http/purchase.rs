@@ -40,7 +40,8 @@ async fn from_the_line_to_the_receipt(given: &Given) {
     assert_eq!(
         *date,
         json!({"concertDateId": date["concertDateId"], "concertId": date["concertId"],
-            "title": "A concert", "startsAt": "2027-01-15T08:00:00.000Z", "seatsLeft": 1})
+            "title": "A concert", "venue": null, "timeZone": "UTC", "startsAt": "2027-01-15T08:00:00.000Z",
+            "startsAtLocal": "2027-01-15T08:00:00+00:00", "seatsLeft": 1})
     );
     let path = format!("/concert/{}/seats", date["concertDateId"]);
     let seats = house.get(path).header("token", kims).await.body;
