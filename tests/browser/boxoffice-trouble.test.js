@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SHORT_HOLDS, WIDE, account, charge, come, holds, seat, seatsShown } from "./buyer.js";
-import { says, story } from "./given.js";
+import { says, story, text } from "./given.js";
 
 story("a double click is one hold and one payment, and a lost answer is asked for again", WIDE, async ({ server, visitor }) => {
   const person = await visitor();
@@ -50,6 +50,27 @@ story("a charge whose answer is lost is counted once", WIDE, async ({ server, vi
   await says(page, "charge-trouble", /There was no answer/);
   await page.click("#charge-go");
   await says(page, "balance", /^70,000$/);
+});
+
+story("charging less than the price says how much is missing, and charges the rest", WIDE, async ({ server, visitor }) => {
+  const page = await come(await visitor(), server, "Kim");
+  await seatsShown(page);
+  await seat(page, 12).click();
+  await holds(page, 1);
+  await page.click(".hold .pay");
+  await page.waitForSelector("#charging[open]");
+  await page.fill("#own", "50,000");
+  await page.click("#charge-go");
+  await says(page, "notice", /^50,000 points were charged\. You have 50,000 now\. You need 75,000 more points to pay for seat 12\.$/);
+  await page.waitForSelector("#charging[open]");
+  assert.match(await text(page, "missing"), /^You have 50,000 points. Seat 12 costs 125,000, so 75,000 are missing.$/);
+  assert.equal(await page.inputValue("#own"), "75,000");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "own");
+  await page.click("#charge-go");
+  await says(page, "notice", /^75,000 points were charged\. You have 125,000 now\. Now you can pay for seat 12\.$/);
+  await page.waitForSelector("#charging:not([open])", { state: "attached" });
+  await page.click(".hold .pay");
+  await page.waitForURL(/\/receipt\/\d+$/);
 });
 
 story("a hold that runs out says so, and is paid for while nobody else has the seat", SHORT_HOLDS, async ({ server, visitor }) => {

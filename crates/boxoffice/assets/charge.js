@@ -8,34 +8,45 @@ const AMOUNT_MAX = 100_000_000;
 
 const at = (id) => document.getElementById(id);
 
-// `onCharged(content, hold)` is told the new balance, and the hold that the points were missing for.
+// `onCharged(content, hold)` is told the new balance, and the hold that the points were missing for. It may open the dialog
+// again, since somebody may charge less than is missing.
 export function charging({ user, texts, word, onCharged }) {
   const form = at("charge-form");
   const go = at("charge-go");
   let hold;
   let busy = false;
 
-  function open(forHold, balance) {
+  // `again` if less was charged just now than is missing: then just the rest is proposed.
+  function open(forHold, balance, { again = false } = {}) {
     hold = forHold;
     trouble("");
     form.reset();
     const missing = hold ? hold.price - balance : 0;
     at("missing").hidden = missing <= 0;
-    if (missing > 0) {
-      const [have, price, lack] = [balance, hold.price, missing].map(word.number);
-      at("missing").textContent = fill(texts.charge.missing, { have, n: hold.number, price, missing: lack });
-    }
-    choose(missing);
+    at("missing").textContent = missing > 0 ? lacking(balance, missing) : "";
     at("charging").showModal();
+    if (again) just(missing);
+    else choose(missing);
+  }
+
+  function lacking(balance, points) {
+    const [have, price, missing] = [balance, hold.price, points].map((n) => word.number(n));
+    return fill(texts.charge.missing, { have, n: hold.number, price, missing });
+  }
+
+  // Exactly this much, to be charged with one press.
+  function just(points) {
+    at("own").value = word.number(points);
+    at("own").focus();
   }
 
   // The smallest choice that is enough; else just what is missing.
   function choose(missing) {
     const choices = [...form.elements.amount];
     const enough = choices.find(({ value }) => Number(value) >= missing);
-    if (enough) enough.checked = true;
-    else at("own").value = word.number(missing);
-    (enough ?? at("own")).focus();
+    if (!enough) return just(missing);
+    enough.checked = true;
+    return enough.focus();
   }
 
   function amount() {

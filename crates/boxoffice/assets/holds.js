@@ -146,6 +146,12 @@ export function holdsPanel({ date, lateMs, texts, word, onPay, onDrop, onOver, s
     (at("holds").querySelector(".pay:not([hidden])") ?? at("holds-title")).focus();
   }
 
+  // Whether it can still be paid for, as far as is known here.
+  function isPayable({ reservationId }) {
+    const card = cards.get(reservationId);
+    return card !== undefined && !card.lost;
+  }
+
   function focus({ reservationId }) {
     cards.get(reservationId)?.element.querySelector(".pay").focus();
   }
@@ -188,5 +194,5 @@ export function holdsPanel({ date, lateMs, texts, word, onPay, onDrop, onOver, s
   }
 
   setInterval(tick, TICK_MS);
-  return { show, put, note, seen, lose, remove, focus, live, paint };
+  return { show, put, note, seen, lose, remove, isPayable, focus, live, paint };
 }

@@ -210,9 +210,13 @@ function setBalance(points) {
 function onCharged(content, hold) {
   setBalance(content.balance);
   const done = fill(texts.charge.done, { n: word.number(content.charged), balance: word.number(content.balance) });
-  const next = hold ? ` ${fill(texts.charge.then_pay, { n: hold.number })}` : "";
-  notice(done + next, { good: true });
-  if (hold) holds.focus(hold);
+  // The time of the hold may be over by now.
+  if (!hold || !holds.isPayable(hold)) return notice(done, { good: true });
+  const missing = hold.price - content.balance;
+  const name = missing > 0 ? "still_missing" : "then_pay";
+  notice(`${done} ${fill(texts.charge[name], { n: hold.number, missing: word.number(missing) })}`, { good: missing <= 0 });
+  if (missing > 0) return purse.open(hold, content.balance, { again: true });
+  return holds.focus(hold);
 }
 
 // The pass is over; what is held is not.
