@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { WIDE, charge, come, holds, seatsShown } from "./buyer.js";
+import { WIDE, charge, come, holds, seat, seatsShown } from "./buyer.js";
 import { open, story } from "./given.js";
 
 const EVENING = { "en-US": /^7:00\sPM \(Seoul time, UTC\+9\)$/, "ko-KR": /^오후\s7:00 \(서울 시간, UTC\+9\)$/ };
@@ -38,4 +38,46 @@ story("a buyer abroad reads the time at the venue, as a buyer there does", WIDE,
     assert.equal(there.labels.length, 3);
     for (const told of [...there.labels, ...there.inside, there.concert]) assert.ok(told.includes(time), told);
   }
+});
+
+// How a color stands out from white paper, as WCAG measures it.
+function contrasts() {
+  const luminance = (color) => {
+    const [red, green, blue] = color.match(/[\d.]+/g).map((part) => {
+      const share = Number(part) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const seen = [...document.querySelectorAll(".receipt *")].filter((element) => element.checkVisibility());
+  const text = seen.filter(({ children, textContent }) => children.length === 0 && textContent.trim());
+  const dark = ({ color }) => 1.05 / (luminance(color) + 0.05);
+  const cells = seen.filter((element) => element.matches(".figures > div"));
+  return {
+    text: text.map((element) => dark(getComputedStyle(element))),
+    lines: cells.map((cell) => dark({ color: getComputedStyle(cell).borderTopColor })),
+    widths: cells.map((cell) => parseFloat(getComputedStyle(cell).borderTopWidth)),
+    ground: getComputedStyle(document.body).backgroundColor,
+    scheme: getComputedStyle(document.documentElement).colorScheme,
+  };
+}
+
+story("a receipt is printed dark on white from a dark browser, and says who sold it", WIDE, async ({ server, visitor }) => {
+  const page = await come(await visitor({ colorScheme: "dark" }), server, "Kim");
+  await seatsShown(page);
+  await charge(page, 150_000);
+  await seat(page, 1).click();
+  await holds(page, 1);
+  await page.click(".hold .pay");
+  await page.waitForURL(/\/receipt\/\d+$/);
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  const printed = await page.evaluate(contrasts);
+  assert.ok(printed.text.length > 14, `${printed.text.length} texts`);
+  assert.ok(Math.min(...printed.text) >= 7, `pale text: ${printed.text}`);
+  assert.ok(Math.min(...printed.lines) >= 4.5 && Math.min(...printed.widths) > 0, `pale lines: ${printed.lines}`);
+  assert.equal(printed.ground, "rgba(0, 0, 0, 0)");
+  assert.equal(printed.scheme, "light only");
+  assert.ok(await page.isHidden(".actions"), "nothing to press on paper");
+  const receipt = await page.textContent(".receipt");
+  for (const said of ["Ropeline Hall, Seoul", "Seoul time", new URL(server.url).host]) assert.ok(receipt.includes(said), said);
 });

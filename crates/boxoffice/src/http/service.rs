@@ -40,6 +40,8 @@ pub struct Parts {
     /// Counts users, requests of operators and wrong keys for each address. The server of the rooms shares its own, so
     /// that an address has one limit for both.
     pub rates: Arc<Rates>,
+    /// The host by which visitors reach the box office, if the operator has said it.
+    pub host: Option<String>,
     /// Proxies that are believed about whom they forward for.
     pub trusted_proxies: TrustedProxies,
 }

@@ -1,6 +1,7 @@
 //! The receipt of a payment, for its buyer.
 
 use axum::{extract::State, response::Response};
+use http::{HeaderMap, header::HOST};
 use minijinja::{Value, context};
 use ropeline_web::{Path, pages::Page};
 use serde::Deserialize;
@@ -27,12 +28,14 @@ pub(super) async fn receipt(
     page: Page,
     visitor: Visitor,
     Path(ReceiptPath { reservation_id }): Path<ReceiptPath>,
+    headers: HeaderMap,
 ) -> Response {
     let here = format!("/receipt/{reservation_id}");
     match find(&pages, visitor, reservation_id).await {
         Ok(Some((customer, receipt))) => {
             let content = context! {
                 receipt => shown(page, &receipt),
+                issuer => issuer(&pages, &headers),
                 account => customer.shown(),
                 more => more(&customer),
             };
@@ -61,6 +64,12 @@ async fn find(
         Err(Error::Refused(Refusal::ReservationNotFound)) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Where the ticket was sold: as the operator has said, else as the browser calls it.
+fn issuer(pages: &Pages, headers: &HeaderMap) -> Option<String> {
+    let called = || headers.get(HOST)?.to_str().ok().map(str::to_owned);
+    pages.service.host.clone().or_else(called)
 }
 
 fn shown(page: Page, receipt: &Receipt) -> Value {

@@ -16,7 +16,7 @@ use ropeline_web::{Rates, Server, Tasks, listen};
 use tokio::runtime::Runtime;
 
 use super::{
-    beside::{self, cookie_scope},
+    beside::{self, cookie_scope, public_host},
     books::Books,
 };
 use crate::{failure::Failure, http::BaseUrl, output::print, serve};
@@ -123,6 +123,7 @@ async fn open(
         clock,
         cookies: cookie_scope(settings),
         rates: Arc::new(Rates::new(settings.rate_limits)),
+        host: public_host(settings),
         trusted_proxies: settings.trusted_proxies.clone(),
     });
     Ok((service, books))

@@ -75,6 +75,7 @@ impl Neighbour {
             clock,
             cookies: cookie_scope(settings),
             rates: ready.rates(),
+            host: public_host(settings),
             trusted_proxies: settings.trusted_proxies.clone(),
         });
         let login = SharedLogin {
@@ -133,4 +134,10 @@ pub(super) fn cookie_scope(settings: &Settings) -> Cookies {
         Some(url) if url.is_https() => Cookies::HostOnly,
         _ => Cookies::Plain,
     }
+}
+
+/// The host of the address by which visitors come.
+pub(super) fn public_host(settings: &Settings) -> Option<String> {
+    let (_, host) = settings.public_url.as_ref()?.as_str().split_once("://")?;
+    Some(host.to_owned())
 }

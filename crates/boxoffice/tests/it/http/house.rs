@@ -325,6 +325,7 @@ fn parts(
         clock: Arc::clone(clock) as _,
         cookies: Cookies::Plain,
         rates: Arc::new(Rates::new(RateLimits::default())),
+        host: None,
         trusted_proxies: TrustedProxies::default(),
     }
 }
