@@ -27,6 +27,7 @@ mod micro;
 mod plot;
 mod progress;
 mod report;
+mod resume;
 mod stats;
 
 use std::{error::Error, path::PathBuf, process::ExitCode};
@@ -67,6 +68,8 @@ enum Command {
     Engine(engine::Args),
     /// The box office: reservations and payments on both databases, without HTTP.
     Boxoffice(boxoffice::Args),
+    /// How soon, and in which order, visitors before a paused room know of their turn once it is resumed.
+    Resume(resume::Args),
     /// Single functions, in nanoseconds.
     Micro,
     /// The bare axum server; `http` starts it as a child process.
@@ -169,6 +172,7 @@ fn run(command: Command) -> Result<()> {
         Command::K6(args) => args.part.show(&k6::run(&args.http.product, &args.k6)?),
         Command::Engine(args) => show(&Chapter::of(engine::run(&args)?)),
         Command::Boxoffice(args) => show(&Chapter::of(boxoffice::run(&args)?)),
+        Command::Resume(args) => show(&resume::run(&args)?),
         Command::Micro => show(&Chapter::of(micro::run())),
         Command::Hello { kind } => http::hello::serve(kind),
         Command::Plain(args) => http::plain::serve(&args),

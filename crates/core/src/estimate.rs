@@ -1,8 +1,8 @@
-//! How long somebody still has to wait, and when they should ask again.
+//! How long somebody still has to wait.
 
 use std::time::Duration;
 
-use crate::{Timestamp, View, pace::count, time::millis};
+use crate::{Timestamp, View, pace::count};
 
 /// Nobody is told a longer wait than this; it stands for "very long".
 const WAIT_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
@@ -10,12 +10,6 @@ const WAIT_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
 const BAND: f64 = 1.3;
 /// People do not do what those before them did: this share of any wait is open to doubt.
 const UNFORESEEN: f64 = 0.05;
-/// Who is next asks this often…
-const POLL_MIN: Duration = Duration::from_secs(1);
-/// …and who is far away this often.
-const POLL_MAX: Duration = Duration::from_secs(30);
-/// People are asked to come back this many times before their turn.
-const POLLS_PER_WAIT: u32 = 10;
 
 /// The expected wait and the band in which it most likely ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +25,21 @@ pub struct Estimate {
 /// How long somebody with `ahead` people in front has to wait at room time `now`; `None` while the room is
 /// paused, since then nobody can say.
 pub fn estimate(view: &View, ahead: u64, now: Timestamp) -> Option<Estimate> {
-    if view.header.paused {
-        return None;
-    }
-    let turn = count(view.door + ahead + 1);
+    (!view.header.paused).then(|| forecast(view, view.turn(ahead), now))
+}
+
+/// How long the visitor whose turn is number `turn` from now, counted from 1, has to wait if the room admits from now on,
+/// whether or not it is paused.
+pub fn forecast(view: &View, turn: u64, now: Timestamp) -> Estimate {
+    let turn = count(turn);
     let by_ticks = theme_park(view, turn, now);
     let by_departures = bank_counter(view, turn, now);
     let larger = |a: f64, b: f64| Duration::from_secs_f64(a.max(b).min(WAIT_MAX_S));
-    Some(Estimate {
+    Estimate {
         wait: larger(by_ticks.wait, by_departures.wait),
         low: larger(by_ticks.low, by_departures.low),
         high: larger(by_ticks.high, by_departures.high),
-    })
+    }
 }
 
 /// Seconds of wait under one of the two methods.
@@ -105,24 +102,6 @@ fn bank_counter(view: &View, turn: f64, now: Timestamp) -> Seconds {
         low: seconds((needed - spread).max(0.0)),
         high: seconds(needed + spread),
     }
-}
-
-/// When to ask again: about ten times until the turn comes, from 1 s at the door to 30 s far away, and
-/// often enough to count as present. `salt` spreads the answers over a tenth of the interval.
-pub fn poll_after(wait: Option<Duration>, presence_ttl: Duration, salt: u64) -> Duration {
-    let wish = wait
-        .map_or(POLL_MAX, |wait| wait / POLLS_PER_WAIT)
-        .clamp(POLL_MIN, POLL_MAX);
-    let bound = if presence_ttl.is_zero() {
-        POLL_MAX
-    } else {
-        presence_ttl / 3
-    };
-    let longest = wish.min(bound);
-    // Fibonacci hashing: neighbours in line get far-apart shares.
-    let share = salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    let jitter = (millis(longest) / 10 * share) >> 32;
-    longest.saturating_sub(Duration::from_millis(jitter))
 }
 
 #[cfg(test)]
@@ -217,22 +196,5 @@ mod tests {
         let mut view = view(|_| ());
         view.header.paused = true;
         assert_eq!(estimate(&view, 3, Timestamp(0)), None);
-    }
-
-    #[test]
-    fn who_is_near_asks_often_and_nobody_so_rarely_as_to_seem_absent() {
-        let poll = |wait_s, presence_s, salt| {
-            let wait = Some(Duration::from_secs(wait_s));
-            poll_after(wait, Duration::from_secs(presence_s), salt).as_millis()
-        };
-        for salt in 0..1_000 {
-            assert!((900..=1_000).contains(&poll(0, 90, salt)));
-            assert!((27_000..=30_000).contains(&poll(9_999, 0, salt)));
-            assert!((27_000..=30_000).contains(&poll(9_999, 90, salt)));
-            assert!(poll(9_999, 30, salt) <= 10_000);
-        }
-        let spread: std::collections::BTreeSet<_> =
-            (0..1_000).map(|salt| poll(9_999, 0, salt)).collect();
-        assert!(spread.len() > 500, "{}", spread.len());
     }
 }

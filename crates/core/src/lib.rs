@@ -17,6 +17,7 @@ mod pace;
 mod places;
 pub mod plan;
 mod policy;
+mod poll;
 mod room;
 mod time;
 mod view;
@@ -24,11 +25,12 @@ mod view;
 pub use bits::{BLOCK_BITS, Bits, Block};
 pub use claims::{Claims, FORMAT, LANE_MAIN};
 pub use clock::Clock;
-pub use estimate::{Estimate, estimate, poll_after};
+pub use estimate::{Estimate, estimate, forecast};
 pub use history::{Grade, History, Look, Rates, Waits};
 pub use ids::{IdError, JoinKey, Ordinal, RoomId, UserId, Visitor};
 pub use pace::Pace;
 pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};
+pub use poll::{poll_after, poll_after_inside};
 pub use room::{
     Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, ImportRow, Imported,
     Joined, Joiner, LEASE, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState,

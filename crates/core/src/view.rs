@@ -67,6 +67,12 @@ impl View {
         }
     }
 
+    /// The number, counted from 1, of the turn of a visitor in line with `ahead` people in front: those at the door go in
+    /// first.
+    pub fn turn(&self, ahead: u64) -> u64 {
+        self.door + ahead + 1
+    }
+
     /// How a place ended, if the view knows it has.
     pub fn ending(&self, ordinal: Ordinal) -> Option<Ending> {
         ending(&self.header, &self.gone, &self.done, ordinal)

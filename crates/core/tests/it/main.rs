@@ -11,5 +11,6 @@ mod import;
 mod judge;
 mod plain;
 mod properties;
+mod resume;
 mod rules;
 mod stock;

@@ -3,8 +3,8 @@
 use std::{borrow::Cow, time::Duration};
 
 use ropeline_core::{
-    Claims, Estimate, Live, Located, Ordinal, Pass, RoomId, Standing, Timestamp, View, estimate,
-    poll_after,
+    Claims, Estimate, Live, Located, Ordinal, Pass, RoomId, Standing, Timestamp, View, forecast,
+    poll_after, poll_after_inside,
 };
 use ropeline_store::{Seen, StoreError};
 use ropeline_web::{JsonText, Plain, WriteJson, write_object};
@@ -134,20 +134,51 @@ impl Place {
         }
     }
 
-    /// The expected wait; none for who is inside, or while the room is paused.
+    /// What is expected of somebody who waits; `None` inside.
+    pub(crate) fn outlook(self, view: &View, now: Timestamp) -> Option<Outlook> {
+        let turn = match self {
+            Self::Inside(_) | Self::Leased(_) => return None,
+            waiting => view.turn(waiting.ahead()),
+        };
+        Some(Outlook {
+            turn,
+            forecast: forecast(view, turn, now),
+        })
+    }
+
+    /// The expected wait; `None` inside, or while the room is paused.
     pub(crate) fn wait(self, view: &View, now: Timestamp) -> Option<Estimate> {
-        match self {
-            Self::Inside(_) | Self::Leased(_) => None,
-            waiting => estimate(view, waiting.ahead(), now),
-        }
+        self.outlook(view, now)
+            .and_then(|outlook| outlook.wait(view))
     }
 }
 
-/// When somebody who has to wait so long is to ask again.
-pub(crate) fn poll_after_ms(wait: Option<Estimate>, view: &View, ordinal: Ordinal) -> u64 {
-    let wait = wait.map(|estimate| estimate.wait);
+/// What is expected of somebody who waits, if the room admits from now on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outlook {
+    turn: u64,
+    forecast: Estimate,
+}
+
+impl Outlook {
+    /// The expected wait, as visitors are shown it: while the room is paused nobody can say.
+    fn wait(self, view: &View) -> Option<Estimate> {
+        (!view.header.paused).then_some(self.forecast)
+    }
+}
+
+/// When somebody is to ask again.
+pub(crate) fn poll_after_ms(
+    outlook: Option<Outlook>,
+    view: &View,
+    now: Timestamp,
+    ordinal: Ordinal,
+) -> u64 {
     let salt = ordinal.0 ^ view.header.version.rotate_left(32);
-    millis(poll_after(wait, view.header.policy.presence_ttl, salt))
+    millis(match outlook {
+        Some(Outlook { turn, forecast }) => poll_after(view, turn, forecast, now, salt),
+        None => poll_after_inside(view, salt),
+    })
 }
 
 /// A place whose join the store may have forgotten is confirmed by asking for it.
@@ -248,7 +279,8 @@ impl<'a> PlaceView<'a> {
     ) -> Self {
         let view = &*seen.view;
         let room_now = view.now(now);
-        let wait = place.wait(view, room_now);
+        let outlook = place.outlook(view, room_now);
+        let wait = outlook.and_then(|outlook| outlook.wait(view));
         let base = Self {
             token,
             room: &claims.aud,
@@ -264,7 +296,7 @@ impl<'a> PlaceView<'a> {
             issued_at: Moment(Timestamp(claims.iat * 1_000)),
             expires_at: None,
             remaining_seconds: None,
-            poll_after_ms: poll_after_ms(wait, view, claims.ord),
+            poll_after_ms: poll_after_ms(outlook, view, room_now, claims.ord),
             version: view.header.version,
             as_of: Moment(seen.fresh_at),
             room_state: view.word_for_visitors(),

@@ -94,8 +94,9 @@ async fn renew(
         waiting => Err(ApiError::NotAdmitted {
             position: waiting.with_at_most(asking.ahead_shown(claims)).position(),
             poll_after_ms: poll_after_ms(
-                waiting.wait(&seen.view, room_now),
+                waiting.outlook(&seen.view, room_now),
                 &seen.view,
+                room_now,
                 claims.ord,
             ),
         }),
