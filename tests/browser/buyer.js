@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { open } from "./given.js";
 
 // Passes that outlast a test, one inside at a time.
-export const BANK_COUNTER = '[rooms.main]\nactive_max = 1\nevery = "100ms"\npass_ttl = "60s"\npresence_ttl = "3s"\n';
-export const WIDE = '[rooms.main]\nactive_max = 100\nevery = "100ms"\npass_ttl = "60s"\npresence_ttl = "60s"\n';
-export const SHORT_HOLDS = `${WIDE}[boxoffice]\nhold_ttl = "5s"\n`;
+export const BANK_COUNTER = '[boxoffice]\n[rooms.main]\nactive_max = 1\nevery = "100ms"\npass_ttl = "60s"\npresence_ttl = "3s"\n';
+const ROOM = '[rooms.main]\nactive_max = 100\nevery = "100ms"\npass_ttl = "60s"\npresence_ttl = "60s"\n';
+export const WIDE = `[boxoffice]\n${ROOM}`;
+export const SHORT_HOLDS = `${ROOM}[boxoffice]\nhold_ttl = "5s"\n`;
 
 // Somebody who comes to the first date by the home page, up to where the line begins.
 export async function come(person, server, name) {

@@ -6,7 +6,7 @@ for (const [locale, colorScheme] of [["en-US", "light"], ["en-US", "dark"], ["ko
     const inside = await server.join();
     const person = await visitor({ locale, colorScheme, reducedMotion: "reduce" });
     const check = async (page, name) => assert.deepEqual(await violations(page), [], name);
-    await check(await open(person, `${server.url}/rooms`), "home");
+    await check(await open(person, `${server.url}/`), "home");
     const page = await open(person, `${server.url}/wait/main`);
     await sees(page, "waiting");
     await check(page, "waiting");
@@ -34,7 +34,7 @@ story("nothing is wider than the screen, on a phone or a desktop", undefined, as
   for (const [width, height] of [[360, 740], [1280, 800]]) {
     for (const locale of ["ko-KR", "en-US"]) {
       const person = await visitor({ locale, viewport: { width, height } });
-      const page = await open(person, `${server.url}/rooms`);
+      const page = await open(person, `${server.url}/`);
       const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
       assert.ok(await fits(), `home ${width} ${locale}`);
       await page.goto(`${server.url}/wait/main`);
@@ -61,7 +61,7 @@ story("the language is switched by a link, and stays", undefined, async ({ serve
   assert.match(await page.textContent("#waiting"), /Reloading is fine/);
   assert.equal(await page.getAttribute("#wait", "data-return"), "/healthz", "the way on is kept");
   assert.equal(await text(page, "ordinal"), "2", "and so is the place");
-  await page.goto(`${server.url}/rooms`);
+  await page.goto(`${server.url}/`);
   assert.equal(await page.getAttribute("html", "lang"), "en");
 });
 

@@ -125,7 +125,7 @@ story("leaving asks first, and a reload does not join anew", undefined, async ({
   assert.equal((await server.room()).waiting, 0);
   await page.reload();
   await sees(page, "ended");
-  const fresh = await open(person, `${server.url}/rooms`);
+  const fresh = await open(person, `${server.url}/`);
   await fresh.click("text=Join the line");
   await sees(fresh, "waiting");
   assert.equal(await text(fresh, "ordinal"), "3");

@@ -67,6 +67,12 @@ impl Books {
     }
 }
 
+/// Whether nobody sells from books that are there, only because the settings file does not mention the box office.
+pub(crate) fn has_idle_books(settings: &Settings) -> bool {
+    let books = || settings.database.is_some() || settings.data.join(BOOKS).exists();
+    settings.boxoffice.left_out && books()
+}
+
 /// The file in the data directory, which only its owner may read: SQLite itself would ask nobody.
 fn own_file(data: &Path) -> Result<(DatabaseUrl, String), Failure> {
     let file: PathBuf = data.join(BOOKS);

@@ -7,4 +7,5 @@ mod books;
 pub(crate) use self::{
     alone::{BoxOfficeArgs, run},
     beside::{Neighbour, Wish},
+    books::has_idle_books,
 };

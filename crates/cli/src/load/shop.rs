@@ -41,7 +41,7 @@ pub(crate) async fn is_open(http: &Http, room: &RoomId) -> Result<(), Failure> {
             http.base()
         ))),
         None => Err(Failure::Crowd(format!(
-            "there is no box office at {}: start `ropeline serve` with [boxoffice] enabled = true, and on Redis \
+            "there is no box office at {}: write [boxoffice] into the settings of `ropeline serve`, and on Redis \
              with --database; or leave out --buy",
             http.base()
         ))),

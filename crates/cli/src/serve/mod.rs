@@ -18,7 +18,7 @@ use tokio::{
 
 use self::greeting::greeting;
 use crate::{
-    boxoffice::{Neighbour, Wish},
+    boxoffice::{Neighbour, Wish, has_idle_books},
     failure::Failure,
     logging, open_files,
     output::print,
@@ -56,6 +56,7 @@ async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(),
     let stop = stop_signal()?;
     tokio::pin!(stop);
     let wish = Wish::of(&settings);
+    let idle_books = has_idle_books(&settings);
     let opened = tokio::select! {
         opened = open(settings, wish) => opened,
         // It may be waiting for a store, and nobody has been answered yet.
@@ -65,6 +66,11 @@ async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(),
     let books = neighbour.as_ref().map(Neighbour::books);
     print(&greeting(ready.started(), wish, books))?;
     warn_of_risks(&ready);
+    if idle_books {
+        tracing::warn!(
+            "the box office is off, though there are books of it: to sell, write [boxoffice] into the settings file"
+        );
+    }
     if let Some(neighbour) = &neighbour {
         neighbour.go_to_work();
     }

@@ -65,6 +65,25 @@ fn without_a_file_the_built_in_settings_are_ok() {
 }
 
 #[test]
+fn the_box_office_is_on_without_a_file_and_with_one_only_if_it_says_so() {
+    let shown = |text: &str| {
+        let shell = Shell::new().with_file("ropeline.toml", text);
+        shell.ropeline("config show").result()
+    };
+    let on = "[boxoffice]\nenabled = true\n";
+    assert!(Shell::new().ropeline("config show").result().contains(on));
+    assert!(shown("[boxoffice]\n").contains(on));
+    assert!(shown("boxoffice.holds_max = 2\n").contains(on));
+    for text in [
+        "",
+        "[rooms.main]\nbatch = 1\n",
+        "[boxoffice]\nenabled = false\n",
+    ] {
+        assert!(!shown(text).contains(on), "{text}");
+    }
+}
+
+#[test]
 fn a_named_file_must_exist() {
     let shell = Shell::new();
     for line in [

@@ -24,8 +24,11 @@ const LATE_PAYMENT: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_s
 /// How the box office sells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoxOfficeSettings {
-    /// Whether it is beside the rooms.
+    /// Whether it is beside the rooms. By default that is so without a settings file, and with one only if that has a
+    /// section `[boxoffice]`.
     pub enabled: bool,
+    /// Whether there is a settings file that has no such section.
+    pub left_out: bool,
     /// The room that its buyers come through.
     pub room: RoomId,
     /// How long a reservation holds its seat.
@@ -54,9 +57,10 @@ impl BoxOfficeSettings {
     }
 }
 
-/// Reads `[boxoffice]` into its defaults.
+/// Reads `[boxoffice]` into its defaults. A settings file without that section turns it off.
 pub(super) fn read(file: &mut Section<'_>, settings: &mut BoxOfficeSettings) {
     let Some(mut section) = file.section("boxoffice", &keys::BOXOFFICE) else {
+        (settings.enabled, settings.left_out) = (false, true);
         return;
     };
     section.set(&mut settings.enabled, "enabled", flag);

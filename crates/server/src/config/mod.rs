@@ -120,21 +120,18 @@ impl Settings {
         let overrides = overrides.given();
         let mut problems = Vec::new();
         let (name, text) = match &overrides.config {
-            Some(file) => (file.display().to_string(), fs::read_to_string(file)),
+            Some(file) => (
+                file.display().to_string(),
+                fs::read_to_string(file).map(Some),
+            ),
             None => (FILE_NAME.to_owned(), default_file()),
         };
         let text = text.unwrap_or_else(|error| {
             problems.push(overrides.unreadable(&name, &error));
-            String::new()
+            None
         });
-        Self::assemble(
-            Document {
-                name: &name,
-                text: &text,
-            },
-            &overrides,
-            problems,
-        )
+        let document = text.as_deref().map(|text| Document { name: &name, text });
+        Self::assemble(document, &overrides, problems)
     }
 
     /// Like [`Settings::load`], from a text in the place of a file.
@@ -143,16 +140,18 @@ impl Settings {
             name: FILE_NAME,
             text,
         };
-        Self::assemble(document, &overrides.given(), Vec::new())
+        Self::assemble(Some(document), &overrides.given(), Vec::new())
     }
 
     fn assemble(
-        document: Document<'_>,
+        document: Option<Document<'_>>,
         overrides: &Overrides,
         mut problems: Vec<Problem>,
     ) -> Result<Self, ConfigErrors> {
         let mut settings = Self::shipped();
-        settings.read(document, overrides, &mut problems);
+        if let Some(document) = document {
+            settings.read(document, overrides, &mut problems);
+        }
         problems.sort_by_key(|problem| match problem.origin {
             Origin::File { line, .. } => line,
             Origin::Flag(_) => Some(usize::MAX),
@@ -193,6 +192,7 @@ impl Settings {
             database: None,
             boxoffice: BoxOfficeSettings {
                 enabled: false,
+                left_out: false,
                 room: RoomId::main(),
                 hold_ttl: Duration::ZERO,
                 holds_max: 0,
@@ -284,10 +284,10 @@ impl Settings {
     }
 }
 
-/// The settings file of the working directory; nothing if there is none.
-fn default_file() -> io::Result<String> {
+/// The settings file of the working directory, if there is one.
+fn default_file() -> io::Result<Option<String>> {
     match fs::read_to_string(FILE_NAME) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        read => read,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
 }

@@ -85,6 +85,7 @@ impl Settings {
 fn boxoffice_lines(boxoffice: &BoxOfficeSettings) -> [String; 10] {
     let BoxOfficeSettings {
         enabled,
+        left_out: _,
         room,
         hold_ttl,
         holds_max,

@@ -3,12 +3,12 @@
 use ropeline_testing::{Persistence, TestRedis, http::Ask};
 use serde_json::json;
 
-use super::{buyer::Buyer, says};
+use super::{SHIPPED, buyer::Buyer, says};
 use crate::process::{Site, mode};
 
 #[test]
 fn the_box_office_is_beside_the_rooms_and_outlives_a_restart() {
-    let site = Site::new("");
+    let site = Site::new(SHIPPED);
     let server = site.start();
     says(&server, &format!("box office  http://{}/", site.address()));
     let books = site.data().join("boxoffice.db");
@@ -32,7 +32,7 @@ fn the_box_office_is_beside_the_rooms_and_outlives_a_restart() {
 
 #[test]
 fn a_login_of_the_box_office_is_verified_by_the_rooms_beside_it() {
-    let site = Site::new("");
+    let site = Site::new(SHIPPED);
     let server = site.start();
     let buyer = Buyer::arrive(site.address());
     let join = Ask::post("/api/v1/queue/tokens").json(&json!({}));
@@ -63,7 +63,7 @@ fn asking_for_a_token_counts_as_a_join() {
 
 #[test]
 fn the_books_may_be_in_any_directory() {
-    let site = Site::new("").with_data("50% of #1, really?");
+    let site = Site::new(SHIPPED).with_data("50% of #1, really?");
     let _server = site.start();
     Buyer::arrive(site.address());
     assert!(site.data().join("boxoffice.db").exists());
@@ -72,7 +72,10 @@ fn the_books_may_be_in_any_directory() {
 #[test]
 fn on_redis_without_a_database_the_box_office_stays_away_and_that_is_said() {
     let redis = TestRedis::with(Persistence::None, &[]);
-    let site = Site::new(&format!("store = 'redis://127.0.0.1:{}'\n", redis.port()));
+    let site = Site::new(&format!(
+        "store = 'redis://127.0.0.1:{}'\n{SHIPPED}",
+        redis.port()
+    ));
     let server = site.start();
     says(&server, "box office  not started");
     assert_eq!(server.client().send(&Ask::post("/user")).status, 404);
@@ -87,7 +90,7 @@ fn on_redis_without_a_database_the_box_office_stays_away_and_that_is_said() {
 
 #[test]
 fn a_database_that_cannot_be_used_ends_the_start() {
-    let site = Site::new("");
+    let site = Site::new(SHIPPED);
     let text = b"a text, and not a database, however long it goes on: 0123456789 0123456789 0123456789 0123456789";
     let file = site.with_file("books", text);
     let site = site.with_flag("--database", &format!("sqlite:{}", file.display()));

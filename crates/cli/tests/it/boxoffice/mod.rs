@@ -13,6 +13,7 @@ use crate::process::Server;
 
 /// A bank counter for one: whoever is done makes place for the next.
 const ONE_INSIDE: &str = "\
+[boxoffice]
 [rate_limits]
 joins_per_minute = 0
 [rooms.main]
@@ -24,12 +25,16 @@ presence_ttl = \"0s\"
 
 /// Everybody comes in at once.
 const ALL_INSIDE: &str = "\
+[boxoffice]
 [rate_limits]
 joins_per_minute = 0
 [rooms.main]
 active_max = 1000
 presence_ttl = \"0s\"
 ";
+
+/// The demo concert and the shipped room.
+const SHIPPED: &str = "[boxoffice]\n";
 
 /// What the room and the box office know each other by.
 const SERVICE_KEY: &str = "the-service-key-of-the-tests-0123456789";

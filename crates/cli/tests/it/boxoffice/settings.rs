@@ -9,7 +9,7 @@ use std::{
 use ropeline_testing::{free_port, http::Ask};
 use serde_json::json;
 
-use super::{buyer::Buyer, says};
+use super::{SHIPPED, buyer::Buyer, says};
 use crate::{
     process::{Leashed, Site},
     wait::until,
@@ -19,9 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_database_of_the_file_is_where_the_books_are() {
-    let site = Site::new("");
+    let site = Site::new(SHIPPED);
     let books = site.with_file("other.db", b"");
-    site.configure(&format!("database = 'sqlite:{}'\n", books.display()));
+    site.configure(&format!(
+        "database = 'sqlite:{}'\n{SHIPPED}",
+        books.display()
+    ));
     let server = site.start();
     Buyer::arrive(site.address());
     says(&server, "other.db");
@@ -31,7 +34,7 @@ fn a_database_of_the_file_is_where_the_books_are() {
 #[test]
 fn a_database_that_is_away_is_waited_for_and_its_password_not_told() {
     let port = free_port();
-    let site = Site::new("");
+    let site = Site::new(SHIPPED);
     let url = format!("postgres://kim:hunter2@127.0.0.1:{port}/box");
     let site = site.with_flag("--database", &url);
     let log = site.with_file("log", b"");
@@ -51,15 +54,42 @@ fn a_database_that_is_away_is_waited_for_and_its_password_not_told() {
 }
 
 #[test]
-fn a_box_office_that_is_not_enabled_is_not_there() {
-    let site = Site::new("[boxoffice]\nenabled = false\n");
-    let server = site.start();
-    let mut client = server.client();
-    assert_eq!(client.send(&Ask::post("/user")).status, 404);
-    assert_eq!(client.send(&Ask::get("/")).status, 200);
-    let stdout = server.stdout();
-    assert!(!stdout.contains("box office"), "{stdout}");
-    assert!(!site.data().join("boxoffice.db").exists());
+fn a_settings_file_that_does_not_ask_for_a_box_office_gets_none() {
+    for settings in [
+        "",
+        "[rooms.main]\nbatch = 1\n",
+        "[boxoffice]\nenabled = false\n",
+    ] {
+        let site = Site::new(settings);
+        let server = site.start();
+        let mut client = server.client();
+        assert_eq!(client.send(&Ask::post("/user")).status, 404, "{settings}");
+        assert_eq!(client.send(&Ask::get("/")).status, 200);
+        let joined = client.send(&Ask::post("/api/v1/queue/tokens").json(&json!({})));
+        assert_eq!(joined.json()["seatsLeft"], json!(null), "{settings}");
+        let printed = server.stdout() + &server.stderr();
+        assert!(!printed.contains("box office"), "{printed}");
+        assert!(!site.data().join("boxoffice.db").exists());
+    }
+}
+
+#[test]
+fn a_box_office_that_is_off_although_it_has_sold_before_is_warned_of() {
+    let site = Site::new(SHIPPED);
+    site.start().kill();
+    site.configure("[rooms.main]\nbatch = 1\n");
+    let log = site.start().stderr();
+    assert!(
+        log.contains("write [boxoffice] into the settings file"),
+        "{log}"
+    );
+    let site = site.with_flag("--database", "sqlite:other.db");
+    site.configure("");
+    let log = site.start().stderr();
+    assert!(
+        log.contains("write [boxoffice] into the settings file"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn the_same_rule_holds_for_rooms_that_are_made_while_running() {
 #[test]
 fn logins_shown_as_a_file_mean_the_same() {
     let (_directory, login) = secret();
-    let written = settings(&format!("{login}leeway = '1500ms'"));
+    let written = settings(&format!("{login}leeway = '1500ms'\n[boxoffice]"));
     assert_eq!(written.login.leeway, Duration::from_millis(1_500));
     let source = written.login.source.as_ref().unwrap();
     assert_eq!((&*source.issuer, &*source.audience), ("i", "a"));

@@ -33,7 +33,10 @@ fn an_empty_variable_counts_as_absent() {
         service_key_file: Some(PathBuf::new()),
     };
     let settings = Settings::from_text("", &empty).unwrap();
-    assert_eq!(settings, Settings::shipped());
+    assert_eq!(
+        settings,
+        Settings::from_text("", &Overrides::default()).unwrap()
+    );
 }
 
 #[test]

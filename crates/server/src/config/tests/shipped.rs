@@ -31,6 +31,7 @@ fn the_shipped_values_are_the_documented_ones() {
     assert_eq!(settings.database, None);
     let boxoffice = BoxOfficeSettings {
         enabled: true,
+        left_out: false,
         room: RoomId::main(),
         hold_ttl: Duration::from_secs(300),
         holds_max: 4,
