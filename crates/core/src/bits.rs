@@ -17,7 +17,7 @@ const CHUNK_WORDS: usize = CHUNK_BLOCKS * BLOCK_WORDS;
 /// The bits of one block, lowest first.
 pub type Block = [u64; BLOCK_WORDS];
 
-/// A set of numbers that only grows, except that [`Bits::forget_below`] drops its lower end.
+/// A set of numbers. Most sets only grow, except that [`Bits::forget_below`] drops their lower end.
 #[derive(Debug, Clone, Default)]
 pub struct Bits(Arc<Chunks>);
 
@@ -58,6 +58,25 @@ impl Bits {
         chunks.chunk_mut(at).set(bit);
         for before in &mut chunks.before[at + 1..] {
             *before += 1;
+        }
+        true
+    }
+
+    /// Removes a number; says whether it was a member.
+    pub fn remove(&mut self, number: u64) -> bool {
+        if !self.contains(number) {
+            return false;
+        }
+        let (index, bit) = split(number);
+        let chunks = Arc::make_mut(&mut self.0);
+        let at = chunks.reach(index);
+        let chunk = chunks.chunk_mut(at);
+        chunk.clear(bit);
+        if chunk.count == 0 {
+            chunks.list[at] = None;
+        }
+        for before in &mut chunks.before[at + 1..] {
+            *before -= 1;
         }
         true
     }
@@ -229,6 +248,14 @@ impl Chunk {
         }
     }
 
+    fn clear(&mut self, bit: usize) {
+        self.words[bit / 64] &= !(1 << (bit % 64));
+        self.count -= 1;
+        for before in &mut self.before[bit / 64 / BLOCK_WORDS + 1..] {
+            *before -= 1;
+        }
+    }
+
     /// How many bits are set below `bit`.
     fn rank(&self, bit: usize) -> u64 {
         let word = bit / 64;
@@ -279,6 +306,7 @@ mod tests {
         #[test]
         fn counts_and_members_equal_those_of_a_plain_set(
             numbers in prop::collection::vec(0_u64..400_000, 0..200),
+            removed in prop::collection::vec(0_u64..400_000, 0..50),
             probes in prop::collection::vec(0_u64..450_000, 0..50),
             floor in 0_u64..300_000,
         ) {
@@ -286,6 +314,10 @@ mod tests {
             let mut plain = BTreeSet::new();
             for number in numbers {
                 prop_assert_eq!(bits.insert(number), plain.insert(number));
+            }
+            let some = plain.iter().copied().step_by(3).chain(removed);
+            for number in some.collect::<Vec<_>>() {
+                prop_assert_eq!(bits.remove(number), plain.remove(&number));
             }
             let shared = bits.clone();
             bits.forget_below(floor);

@@ -64,15 +64,11 @@ function onPlace(place, now) {
 
 function waiting(place, seen, now) {
   const { ahead, behind, ordinal, etaRange, admitAt, seatsLeft } = place;
-  const next = ahead === 0;
-  at("ahead").textContent = next ? texts.wait.next : word.number(ahead);
-  at("ahead").classList.toggle("word", next);
+  const { big, label, title, spoken } = rank(place);
+  at("ahead").textContent = big;
+  at("ahead").classList.toggle("word", ahead === 0);
   at("ahead").classList.toggle("long", ahead >= 100_000);
-  at("ahead-label").textContent = next
-    ? texts.wait.next_label
-    : ahead === 1
-      ? texts.wait.ahead_one
-      : texts.wait.ahead_many;
+  at("ahead-label").textContent = label;
   at("behind").textContent = word.people(behind);
   at("ordinal").textContent = word.number(ordinal);
   const eta = etaRange ? word.band(etaRange) : texts.wait.unknown_wait;
@@ -89,11 +85,22 @@ function waiting(place, seen, now) {
   notice(roomNotice(place, now));
   if (inTrouble) say(texts.wait.say_back, { now: true });
   inTrouble = false;
-  say(next ? texts.wait.say_next : fill(texts.wait.say_ahead, { people: word.people(ahead), wait: eta }), {
-    now: panel !== "waiting",
-  });
-  document.title = next ? texts.wait.title_next : fill(texts.wait.title_ahead, { n: word.number(ahead) });
+  say(fill(spoken, { people: word.people(ahead), wait: eta }), { now: panel !== "waiting" });
+  document.title = fill(title, { n: word.number(ahead) });
   show("waiting");
+}
+
+// The big number and what is said with it. With nobody ahead in line, some may still go in before the line.
+function rank({ ahead, next, beforeLine }) {
+  const { next_label, ahead_one, ahead_many, soon_label, back_label, back_soon_label } = texts.wait;
+  const { title_next, title_ahead, title_soon, say_next, say_ahead, say_soon } = texts.wait;
+  if (next ?? ahead === 0) return { big: texts.wait.next, label: next_label, title: title_next, spoken: say_next };
+  if (ahead === 0) {
+    const label = beforeLine ? back_soon_label : soon_label;
+    return { big: texts.wait.soon, label, title: title_soon, spoken: say_soon };
+  }
+  const label = beforeLine ? back_label : ahead === 1 ? ahead_one : ahead_many;
+  return { big: word.number(ahead), label, title: title_ahead, spoken: say_ahead };
 }
 
 function showSeats(left) {
@@ -115,6 +122,7 @@ function roomNotice({ asOf, roomState }, now) {
 
 function admitted({ remainingSeconds }) {
   const first = panel !== "admitted" || !countdown;
+  notice("");
   document.title = texts.wait.title_admitted;
   show("admitted");
   say(texts.wait.admitted, { now: true });
@@ -153,6 +161,8 @@ function ended(why) {
   hadPlace = false;
   remembered.forget();
   remembered.setEnded(why);
+  // It said that the place is kept.
+  notice("");
   at("why").textContent = texts.wait[`ended_${why}`];
   document.title = texts.wait.title_ended;
   show("ended");

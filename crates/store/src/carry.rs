@@ -104,7 +104,7 @@ impl Inventory {
             head: header.head.0,
             in_line: count(|live| *live == Live::InLine),
             inside: count(|live| matches!(live, Live::Inside(_))),
-            at_door: count(|live| *live == Live::AtDoor),
+            at_door: count(|live| matches!(live, Live::AtDoor { .. })),
             aside: count(|live| matches!(live, Live::Aside(_))),
             gone: members(&saved.gone),
             done: members(&saved.done),
@@ -149,7 +149,7 @@ fn digest(saved: &Saved) -> u64 {
         place.visitor.hash(&mut hasher);
         match place.live {
             Live::InLine => 0_u8.hash(&mut hasher),
-            Live::AtDoor => 1_u8.hash(&mut hasher),
+            Live::AtDoor { .. } => 1_u8.hash(&mut hasher),
             Live::Aside(until) => (2_u8, until).hash(&mut hasher),
             Live::Inside(pass) => (3_u8, pass.expires_at, pass.since).hash(&mut hasher),
         }

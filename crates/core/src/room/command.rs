@@ -275,7 +275,10 @@ pub enum Live {
     /// Waiting, above `head`.
     InLine,
     /// Served before everybody in line.
-    AtDoor,
+    AtDoor {
+        /// How many others at the door go in first; 0 in a room that is saved.
+        before: u64,
+    },
     /// Missed its turn; given up at this time.
     Aside(Timestamp),
     /// Has a pass.

@@ -110,7 +110,7 @@ impl Room {
 
     /// Drops a place without ending it: another visitor may have been told of it.
     fn forget(&mut self, ordinal: Ordinal) {
-        if self.aside.remove(ordinal).is_none() && !self.door.remove(&ordinal) {
+        if self.aside.remove(ordinal).is_none() && !self.door.remove(ordinal) {
             self.in_line -= 1;
         }
         self.places.remove(ordinal);
@@ -190,7 +190,7 @@ impl Room {
         match was {
             Live::Inside(_) => return,
             Live::Aside(until) if until <= now => return,
-            Live::InLine | Live::AtDoor | Live::Aside(_) => {}
+            Live::InLine | Live::AtDoor { .. } | Live::Aside(_) => {}
         }
         if self.seen[0].insert(ordinal.0) {
             self.changes.seen(self.header.presence.number, ordinal);

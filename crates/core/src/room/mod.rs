@@ -9,6 +9,7 @@
 
 mod command;
 mod delete;
+mod door;
 mod header;
 mod holder;
 mod import;
@@ -18,7 +19,7 @@ mod operate;
 mod saved;
 mod settle;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 pub use command::{
     Command, Departure, Ending, Holder, ImportRow, Imported, Joined, Joiner, Live, Outcome, Pass,
@@ -28,6 +29,7 @@ pub use header::{Counters, Header, LostRange, RoomState, Round, ServerId, Stamp,
 pub use merge::{LEASE, VERSION_JUMP};
 pub use saved::{Changes, LoadError, Saved, SavedPlace};
 
+use self::door::Door;
 use crate::{
     Bits, Ordinal, Policy, Timestamp, View, Visitor, deadlines::Deadlines, keys::KeyMemory,
     places::Places, time::millis,
@@ -68,7 +70,7 @@ pub struct Room {
     passes: Deadlines<Pass>,
     /// When each missed turn is given up.
     aside: Deadlines<Timestamp>,
-    door: BTreeSet<Ordinal>,
+    door: Door,
     gone: Bits,
     done: Bits,
     /// Places that an import gave.
@@ -97,7 +99,7 @@ impl Room {
             in_line: 0,
             passes: Deadlines::default(),
             aside: Deadlines::default(),
-            door: BTreeSet::new(),
+            door: Door::default(),
             gone: Bits::default(),
             done: Bits::default(),
             imported: Bits::default(),
@@ -294,7 +296,7 @@ impl Room {
             done: self.done.clone(),
             inside: self.passes.len() as u64,
             aside: self.aside.len() as u64,
-            door: self.door.len() as u64,
+            door: self.door.len(),
             pace: crate::Pace::default(),
             as_of: self.now(clock),
         }
@@ -329,11 +331,14 @@ impl Room {
         match self.state_of(ordinal) {
             Live::Inside(pass) if pass.expires_at <= now => Standing::Ended(Ending::Done),
             Live::Aside(until) if until <= now => Standing::Ended(Ending::Gone),
+            Live::AtDoor { .. } => Standing::Live(Live::AtDoor {
+                before: self.door.before(ordinal),
+            }),
             live => Standing::Live(live),
         }
     }
 
-    /// The state of a place that the room has, whether or not its time ran out.
+    /// The state of a place that the room has, whether or not its time ran out, and without its rank at the door.
     fn state_of(&self, ordinal: Ordinal) -> Live {
         self.state_by(ordinal, |ordinal| self.passes.get(ordinal))
     }
@@ -346,8 +351,8 @@ impl Room {
             Live::Inside(pass)
         } else if let Some(until) = self.aside.get(ordinal) {
             Live::Aside(until)
-        } else if self.door.contains(&ordinal) {
-            Live::AtDoor
+        } else if self.door.contains(ordinal) {
+            Live::AtDoor { before: 0 }
         } else {
             Live::InLine
         }
@@ -359,7 +364,7 @@ impl Room {
             self.note_stay(pass);
             self.header.counters.departed += 1;
         } else if self.aside.remove(ordinal).is_none()
-            && !self.door.remove(&ordinal)
+            && !self.door.remove(ordinal)
             && self.places.contains(ordinal)
         {
             self.in_line -= 1;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Reply, Room, RoomState};
+use super::{Reply, Room, RoomState, door::Door};
 use crate::{Ordinal, Policy, Timestamp, deadlines::Deadlines, places::Places};
 
 impl Room {
@@ -80,7 +80,7 @@ impl Room {
             self.note_stay(pass);
         }
         self.aside = Deadlines::default();
-        self.door.clear();
+        self.door = Door::default();
         self.changes.places.clear();
         self.changes.renewed.clear();
         self.visible = true;

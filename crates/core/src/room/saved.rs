@@ -250,7 +250,7 @@ impl Room {
         self.places.insert(*ordinal, name);
         match live {
             Live::InLine => self.in_line += 1,
-            Live::AtDoor => {
+            Live::AtDoor { .. } => {
                 self.door.insert(*ordinal);
             }
             Live::Aside(until) => self.aside.set(*ordinal, *until),

@@ -151,7 +151,7 @@ impl Room {
     /// Whose turn it is: the door comes first, then the line, up to where places may be lost.
     fn next(&self) -> Option<Ordinal> {
         if let Some(ordinal) = self.door.first() {
-            return Some(*ordinal);
+            return Some(ordinal);
         }
         let next = self.places.next_above(self.header.head)?;
         let beyond_lost = self.open_range().is_some_and(|lost| next > lost.after);
@@ -160,7 +160,7 @@ impl Room {
 
     fn step_up(&mut self, neighbours: RangeInclusive<Ordinal>) {
         let (first, last) = neighbours.into_inner();
-        if !self.door.remove(&first) {
+        if !self.door.remove(first) {
             self.in_line -= last.0 - first.0 + 1;
             self.header.head = last;
         }

@@ -7,7 +7,7 @@ use ropeline_core::{Command, Ending, Joined, Live, Ordinal, Policy, Standing};
 use crate::rules::{Stage, bank, holder, park, secs};
 
 const GONE: Standing = Standing::Ended(Ending::Gone);
-const AT_DOOR: Standing = Standing::Live(Live::AtDoor);
+const AT_DOOR: Standing = Standing::Live(Live::AtDoor { before: 0 });
 
 /// Absent after three rounds of 10 seconds at the most; a missed turn is kept for a minute.
 fn watchful(policy: &Policy) -> Policy {

@@ -17,7 +17,7 @@ use crate::{
 const GONE: Standing = Standing::Ended(Ending::Gone);
 const DONE: Standing = Standing::Ended(Ending::Done);
 const IN_LINE: Standing = Standing::Live(Live::InLine);
-const AT_DOOR: Standing = Standing::Live(Live::AtDoor);
+const AT_DOOR: Standing = Standing::Live(Live::AtDoor { before: 0 });
 
 impl Stage {
     fn memory(&self) -> Arc<View> {
@@ -756,7 +756,11 @@ mod saving {
     #[test]
     fn a_place_is_not_both_live_and_ended() {
         for ended in [1, 2] {
-            let error = refused(|saved| saved.places.push(place(ended, ended, Live::AtDoor)));
+            let error = refused(|saved| {
+                saved
+                    .places
+                    .push(place(ended, ended, Live::AtDoor { before: 0 }))
+            });
             assert_eq!(error, problem(ended, "both live and ended"));
         }
     }
@@ -787,7 +791,11 @@ mod saving {
             since: four().clock,
         };
         let wrong = "in a state that its side of the head excludes";
-        for live in [Live::AtDoor, Live::Aside(pass.since), Live::Inside(pass)] {
+        for live in [
+            Live::AtDoor { before: 0 },
+            Live::Aside(pass.since),
+            Live::Inside(pass),
+        ] {
             assert_eq!(
                 refused(|saved| saved.places[1].live = live),
                 problem(4, wrong)

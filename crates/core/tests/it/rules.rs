@@ -107,7 +107,7 @@ impl Stage {
     }
 
     pub(crate) fn at_door(&self) -> Vec<u64> {
-        self.those(|live| *live == Live::AtDoor)
+        self.those(|live| matches!(live, Live::AtDoor { .. }))
     }
 
     fn those(&self, wanted: impl Fn(&Live) -> bool) -> Vec<u64> {

@@ -83,7 +83,7 @@ pub(crate) async fn find(
         verified,
         ordinal: ordinal.0,
         status,
-        position: place.position(),
+        position: place.position(None),
         eta_seconds: wait.map(|estimate| estimate.wait.as_secs()),
         expires_at,
     })

@@ -336,7 +336,8 @@ fn gate_opens() -> ResponseBuilder {
 pub(super) fn place() -> Value {
     json!({
         "token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "room": "main", "userId": "42", "ordinal": 1208,
-        "status": "WAITING", "position": 8, "ahead": 7, "behind": 120, "etaSeconds": 35,
+        "status": "WAITING", "position": 8, "ahead": 7, "behind": 120, "next": false,
+        "beforeLine": false, "etaSeconds": 35,
         "etaRange": {"low": 30, "high": 45}, "admitAt": "2026-11-20T11:00:35.000Z",
         "issuedAt": "2026-11-20T10:58:00.000Z", "expiresAt": null, "remainingSeconds": 35,
         "pollAfterMs": 2000, "version": 5521, "asOf": "2026-11-20T11:00:00.000Z", "roomState": "OPEN",

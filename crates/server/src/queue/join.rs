@@ -233,7 +233,7 @@ async fn place_resumed(
 /// A pass that ended between the join and now is told by the next status, not by the join.
 fn place_after_join(standing: Standing, seen: &Seen, ordinal: Ordinal) -> Result<Place, ApiError> {
     match standing {
-        Standing::Ended(_) => Ok(Place::AtDoor),
+        Standing::Ended(_) => Ok(Place::AtDoor { before: None }),
         standing => Place::standing(standing, &seen.view, ordinal),
     }
 }
@@ -256,7 +256,7 @@ impl Holding {
             at,
             ..
         } = self;
-        PlaceView::of(token, claims, *place, seen, *at)
+        PlaceView::of(token, claims, *place, None, seen, *at)
     }
 
     /// The header that gives the token to the browser.

@@ -19,8 +19,9 @@ use crate::{app::App, error::ApiError, moment::Moment};
 pub(crate) enum Place {
     /// In line.
     InLine { ahead: u64, behind: u64 },
-    /// Served before the line: nobody in line is ahead.
-    AtDoor,
+    /// Served before the line: nobody in line is ahead, but others who are at the door may be; `None` if it is not
+    /// known how many.
+    AtDoor { before: Option<u64> },
     /// Has a pass.
     Inside(Pass),
     /// May have been inside when the store was last heard of, which counts until then by the node's clock.
@@ -96,50 +97,65 @@ impl Place {
     pub(crate) fn standing(standing: Standing, view: &View, at: Ordinal) -> Result<Self, ApiError> {
         match standing {
             Standing::Live(Live::Inside(pass)) => Ok(Self::Inside(pass)),
-            Standing::Live(Live::AtDoor | Live::Aside(_)) => Ok(Self::AtDoor),
+            Standing::Live(Live::AtDoor { before }) => Ok(Self::AtDoor {
+                before: Some(before),
+            }),
+            Standing::Live(Live::Aside(_)) => Ok(Self::AtDoor { before: None }),
             Standing::Ended(ending) => Err(ApiError::TokenEnded(ending)),
             Standing::Live(Live::InLine) => match view.locate(at) {
                 Located::InLine { ahead, behind } => Ok(Self::InLine { ahead, behind }),
                 // Admitted or set aside since: the next poll tells.
-                _ => Ok(Self::AtDoor),
+                _ => Ok(Self::AtDoor { before: None }),
             },
             Standing::Lost | Standing::Unknown => Err(ApiError::TokenInvalid),
         }
     }
 
-    /// The same place with no more ahead than the client was shown last: a node that was cut off may have shown it
-    /// departures and admissions that no other node knows.
-    pub(super) fn with_at_most(self, shown: Option<u64>) -> Self {
-        match (self, shown) {
-            (Self::InLine { ahead, behind }, Some(shown)) => Self::InLine {
-                ahead: ahead.min(shown),
-                behind,
-            },
-            _ => self,
-        }
-    }
-
+    /// How many are in front.
     fn ahead(self) -> u64 {
         match self {
             Self::InLine { ahead, .. } => ahead,
-            Self::AtDoor | Self::Inside(_) | Self::Leased(_) => 0,
+            Self::AtDoor { before } => before.unwrap_or_default(),
+            Self::Inside(_) | Self::Leased(_) => 0,
         }
     }
 
-    /// What the API calls position: one more than those ahead, and 0 inside.
-    pub(crate) fn position(self) -> u64 {
+    /// As many as are in front, and no more than the client was shown last: a node that was cut off may have shown it
+    /// departures and admissions that no other node knows, and whoever comes back after a missed turn finds others at
+    /// the door.
+    fn ahead_at_most(self, shown: Option<u64>) -> u64 {
+        self.ahead().min(shown.unwrap_or(u64::MAX))
+    }
+
+    /// What the API calls position, for a client that was shown so many ahead: one more than those ahead, and 0 inside.
+    pub(crate) fn position(self, shown: Option<u64>) -> u64 {
         match self {
             Self::Inside(_) | Self::Leased(_) => 0,
-            waiting => waiting.ahead() + 1,
+            waiting => waiting.ahead_at_most(shown) + 1,
+        }
+    }
+
+    /// Whether nobody goes in before this place.
+    fn is_next(self, view: &View) -> bool {
+        match self {
+            Self::InLine { ahead, .. } => ahead == 0 && view.door == 0,
+            Self::AtDoor { before } => before == Some(0),
+            Self::Inside(_) | Self::Leased(_) => false,
+        }
+    }
+
+    /// The number of the turn, counted from 1; `None` inside.
+    fn turn(self, view: &View) -> Option<u64> {
+        match self {
+            Self::InLine { ahead, .. } => Some(view.turn(ahead)),
+            Self::AtDoor { .. } => Some(self.ahead() + 1),
+            Self::Inside(_) | Self::Leased(_) => None,
         }
     }
 
     /// What is expected of somebody who waits; `None` inside.
     pub(crate) fn outlook(self, view: &View, now: Timestamp) -> Option<Outlook> {
-        let turn = match self {
-            Self::Inside(_) | Self::Leased(_) => return None,
-            waiting => view.turn(waiting.ahead()),
-        };
+        let turn = self.turn(view)?;
         Some(Outlook {
             turn,
             forecast: forecast(view, turn, now),
@@ -230,10 +246,15 @@ pub(crate) struct PlaceView<'a> {
     status: &'static str,
     /// One more than `ahead`, and 0 inside.
     position: u64,
-    /// How many in line are in front. It never rises for a client that returns it, and `version`.
+    /// How many are in front: in line, those in line; for those who go in before the line, the others who do. It never
+    /// rises for a client that returns it, and `version`.
     ahead: u64,
-    /// How many in line are behind; `null` inside.
+    /// How many are behind; `null` inside.
     behind: Option<u64>,
+    /// Whether nobody goes in before this visitor. With 0 ahead it may still be `false`: some go in before the line.
+    next: bool,
+    /// Whether this visitor goes in before the line: one who missed a turn and is back, for instance.
+    before_line: bool,
     /// The expected wait; `null` while the room is paused.
     eta_seconds: Option<u64>,
     /// The band in which the wait most likely ends.
@@ -270,10 +291,13 @@ pub(crate) struct EtaRange {
 
 impl<'a> PlaceView<'a> {
     /// The view of a place at `now`, the time of day.
+    ///
+    /// A client that returns how many ahead it was shown is not shown more.
     pub(crate) fn of(
         token: &'a str,
         claims: &'a Claims,
         place: Place,
+        shown: Option<u64>,
         seen: &Seen,
         now: Timestamp,
     ) -> Self {
@@ -287,9 +311,11 @@ impl<'a> PlaceView<'a> {
             user_id: claims.sub.user_id(),
             ordinal: claims.ord,
             status: "WAITING",
-            position: place.position(),
-            ahead: place.ahead(),
+            position: place.position(shown),
+            ahead: place.ahead_at_most(shown),
             behind: None,
+            next: place.is_next(view),
+            before_line: matches!(place, Place::AtDoor { .. }),
             eta_seconds: None,
             eta_range: None,
             admit_at: None,
@@ -307,7 +333,10 @@ impl<'a> PlaceView<'a> {
             Place::Inside(pass) => base.inside(pass, room_now, now),
             Place::Leased(until) => base.leased(until, now),
             Place::InLine { behind, .. } => base.waiting(behind, wait, now),
-            Place::AtDoor => base.waiting(view.waiting(), wait, now),
+            Place::AtDoor { before } => {
+                let at_door = view.door.saturating_sub(before.unwrap_or_default() + 1);
+                base.waiting(view.waiting() + at_door, wait, now)
+            }
         }
     }
 
@@ -329,6 +358,10 @@ impl<'a> PlaceView<'a> {
 
     pub(crate) fn ahead(&self) -> u64 {
         self.ahead
+    }
+
+    pub(crate) fn is_next(&self) -> bool {
+        self.next
     }
 
     pub(crate) fn poll_after_ms(&self) -> u64 {
@@ -400,6 +433,8 @@ impl WriteJson for PlaceView<'_> {
             "position": self.position,
             "ahead": self.ahead,
             "behind": self.behind,
+            "next": self.next,
+            "beforeLine": self.before_line,
             "etaSeconds": self.eta_seconds,
             "etaRange": self.eta_range,
             "admitAt": self.admit_at,

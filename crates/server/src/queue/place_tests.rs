@@ -10,6 +10,7 @@ proptest! {
         (token, user, message) in ("[A-Za-z0-9_.-]{0,600}", of("[!-~]{1,128}"), of(any::<String>())),
         room in "[a-z0-9-]{1,64}",
         (numbers, maybe, range) in any::<Figures>(),
+        (next, before_line) in any::<(bool, bool)>(),
         status in prop_oneof![Just("WAITING"), Just("ACTIVE")],
     ) {
         let [ordinal, position, ahead, issued, poll_after_ms, version] = numbers;
@@ -25,6 +26,8 @@ proptest! {
             position,
             ahead,
             behind,
+            next,
+            before_line,
             eta_seconds,
             eta_range: range.map(|(low, high)| EtaRange { low, high }),
             admit_at: admit.map(moment),

@@ -39,7 +39,7 @@ pub(super) fn view(
     seen: &Seen,
 ) -> Response {
     let token = asking.token.as_deref().unwrap_or_default();
-    let place = place.with_at_most(asking.ahead_shown(claims));
-    let view = PlaceView::of(token, claims, place, seen, app.now());
+    let shown = asking.ahead_shown(claims);
+    let view = PlaceView::of(token, claims, place, shown, seen, app.now());
     view.json().into_response()
 }

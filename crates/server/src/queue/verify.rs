@@ -92,7 +92,7 @@ async fn renew(
         Place::Inside(Pass { expires_at, .. }) => Ok(now + room_now.until(expires_at)),
         Place::Leased(until) => Ok(until),
         waiting => Err(ApiError::NotAdmitted {
-            position: waiting.with_at_most(asking.ahead_shown(claims)).position(),
+            position: waiting.position(asking.ahead_shown(claims)),
             poll_after_ms: poll_after_ms(
                 waiting.outlook(&seen.view, room_now),
                 &seen.view,

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use ropeline_core::RoomId;
+use ropeline_core::{ImportRow, RoomId, UserId, Visitor, Was};
 use ropeline_gate::Gatekeeper;
 use ropeline_server::{
     Beside, Ready,
@@ -194,6 +194,20 @@ impl TestApp {
         let store = self.store.as_ref().unwrap();
         runtime
             .block_on(store.stock(&RoomId::main(), left))
+            .unwrap();
+    }
+
+    /// Takes over users of another queue, who were all inside there or all waiting.
+    pub(crate) fn import(&mut self, users: &[&str], was: Was) {
+        let rows = users.iter().map(|user| ImportRow {
+            visitor: Visitor::user(&UserId::parse(user).unwrap()),
+            was,
+        });
+        let runtime = self.runtime.as_ref().unwrap();
+        let store = self.store.as_ref().unwrap();
+        let grace = Duration::from_secs(60);
+        runtime
+            .block_on(store.import(&RoomId::main(), rows.collect(), grace))
             .unwrap();
     }
 

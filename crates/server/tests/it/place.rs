@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ropeline_core::Was;
 use ropeline_testing::http::{Ask, Reply};
 use serde_json::{Value, json};
 
-use crate::app::{STATUS, TOKENS, TestApp, VERIFY, field, token};
+use crate::app::{ADMIN_KEY, STATUS, TOKENS, TestApp, VERIFY, field, token};
 
 #[test]
 fn who_comes_into_an_empty_room_is_inside_at_once() {
@@ -18,7 +19,7 @@ fn who_comes_into_an_empty_room_is_inside_at_once() {
         view,
         json!({
             "token": null, "room": "main", "userId": "42", "ordinal": 1, "status": "ACTIVE",
-            "position": 0, "ahead": 0, "behind": null, "etaSeconds": 0, "etaRange": null,
+            "position": 0, "ahead": 0, "behind": null, "next": false, "beforeLine": false, "etaSeconds": 0, "etaRange": null,
             "admitAt": "2023-11-14T22:13:20.000Z", "issuedAt": "2023-11-14T22:13:20.000Z",
             "expiresAt": "2023-11-14T22:14:20.000Z", "remainingSeconds": 60,
             "pollAfterMs": view["pollAfterMs"], "version": 1, "asOf": "2023-11-14T22:13:20.000Z",
@@ -37,14 +38,14 @@ fn who_waits_knows_how_many_are_ahead_and_behind_and_how_long() {
     let mut view = app.status(&token).json();
     let poll = view["pollAfterMs"].take().as_u64().unwrap();
     assert!(
-        (1_800..=2_000).contains(&poll),
-        "a tenth of the wait: {poll}"
+        (1_350..=1_500).contains(&poll),
+        "within two ticks of the turn: {poll}"
     );
     assert_eq!(
         view,
         json!({
             "token": token, "room": "main", "userId": "second", "ordinal": 3, "status": "WAITING",
-            "position": 2, "ahead": 1, "behind": 1, "etaSeconds": 20,
+            "position": 2, "ahead": 1, "behind": 1, "next": false, "beforeLine": false, "etaSeconds": 20,
             "etaRange": {"low": 20, "high": 20}, "admitAt": "2023-11-14T22:13:40.000Z",
             "issuedAt": "2023-11-14T22:13:20.000Z", "expiresAt": null, "remainingSeconds": 20,
             "pollAfterMs": null, "version": 4, "asOf": "2023-11-14T22:13:20.000Z",
@@ -288,6 +289,67 @@ fn nobody_is_shown_more_ahead_than_the_last_time() {
         assert_eq!(refused.status, 403, "{shown}");
         assert_eq!(field(&refused, "position"), json!(ahead + 1), "{shown}");
     }
+}
+
+#[test]
+fn only_the_one_who_is_next_is_told_so() {
+    let mut app = TestApp::with("[rooms.main]\nactive_max = 1\npresence_ttl = \"0s\"\n");
+    app.import(&["1", "2", "3", "4"], Was::Inside);
+    app.import(&["5", "6"], Was::Waiting);
+    let tokens = ["1", "2", "3", "4", "5", "6"].map(|user| app.token_of(user));
+    let mut told = |token: &str| {
+        let view = app.status(token).json();
+        let names = ["position", "ahead", "behind", "next", "beforeLine"];
+        names.map(|name| view[name].clone())
+    };
+    for (n, expected) in [
+        (1, json!([0, 0, null, false, false])),
+        (2, json!([1, 0, 4, true, true])),
+        (3, json!([2, 1, 3, false, true])),
+        (4, json!([3, 2, 2, false, true])),
+        // In line nobody counts them, so that `ahead` never rises.
+        (5, json!([1, 0, 1, false, false])),
+        (6, json!([2, 1, 0, false, false])),
+    ] {
+        assert_eq!(json!(told(&tokens[n - 1])), expected, "{n}");
+    }
+    let shown = Ask::get(STATUS).token(&tokens[3]);
+    let shown = app.send(shown.header("X-Queue-Ahead", "1;ordinal=4"));
+    assert_eq!(
+        (field(&shown, "ahead"), field(&shown, "next")),
+        (json!(1), json!(false))
+    );
+    for (n, says, says_not) in [(5, "Soon", "You are next"), (2, "You are next", "Soon")] {
+        let cookie = format!("rl_main={}", tokens[n - 1]);
+        let page = app.send(Ask::get("/wait/main?nojs=1").header("cookie", &cookie));
+        let page = String::from_utf8(page.body).unwrap();
+        assert!(
+            page.contains(says) && !page.contains(says_not),
+            "{n}: {page}"
+        );
+    }
+    for gone in 0..4 {
+        app.send(Ask::delete(TOKENS).token(&tokens[gone]));
+    }
+    assert_eq!(field(&app.status(&tokens[5]), "next"), json!(true));
+}
+
+/// While the room is paused too: after a resume the first in line must not be the last to know.
+#[test]
+fn the_front_of_a_paused_room_asks_every_second_and_is_promised_nothing() {
+    let mut app = TestApp::new();
+    app.send(
+        Ask::post("/api/v1/admin/rooms/main/pause")
+            .header("Authorization", &format!("Bearer {ADMIN_KEY}")),
+    );
+    let first = app.token_of("first");
+    let view = app.status(&first).json();
+    assert_eq!(view["etaSeconds"], json!(null));
+    let poll = view["pollAfterMs"].as_u64().unwrap();
+    assert!((900..=1_500).contains(&poll), "{poll}");
+    let refused = app.verify(&first).json();
+    let poll = refused["pollAfterMs"].as_u64().unwrap();
+    assert!((900..=1_500).contains(&poll), "{poll}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub async fn a_visitor_is_found_aside_and_at_the_door(fixture: &mut impl Fixture
     given.operate(Operation::Pause).await;
     given.nth(1).await;
     let door = given.find("user-1").await.unwrap().standing;
-    assert_eq!(door, Standing::Live(Live::AtDoor));
+    assert_eq!(door, Standing::Live(Live::AtDoor { before: 0 }));
 }
 
 /// Looking for somebody does not count as their being there.

@@ -124,7 +124,10 @@ pub async fn who_was_seen_to_pass_by_is_at_the_door(fixture: &mut impl Fixture) 
     assert_eq!(given.counts().await, [1, 0, 2, 2]);
     given.advance(secs(10)).await;
     assert!(is_inside(given.nth(2).await));
-    assert_eq!(given.nth(3).await, Standing::Live(Live::AtDoor));
+    assert_eq!(
+        given.nth(3).await,
+        Standing::Live(Live::AtDoor { before: 0 })
+    );
 }
 
 /// A node that remembers less takes nothing away.

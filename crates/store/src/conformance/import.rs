@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ropeline_core::{ImportRow, Imported, Joined, Live, Ordinal, Policy, Standing, Was};
+use ropeline_core::{ImportRow, Imported, Joined, Live, Located, Ordinal, Policy, Standing, Was};
 
 use super::{
     Fixture,
@@ -43,9 +43,37 @@ pub async fn imported_places_stand_as_they_did(fixture: &mut impl Fixture) {
     for n in 1..=2 {
         assert!(is_inside(standing(n).await), "{n}");
     }
-    assert_eq!(standing(3).await, Standing::Live(Live::AtDoor));
+    assert_eq!(
+        standing(3).await,
+        Standing::Live(Live::AtDoor { before: 0 })
+    );
     assert_eq!(standing(4).await, Standing::Live(Live::InLine));
     assert_eq!(given.counts().await, [2, 0, 1, 3]);
+}
+
+/// Everybody at the door knows how many go in first, and nobody in line is told of them.
+pub async fn everybody_at_the_door_knows_how_many_are_before(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.import(rows(Was::Inside, 1..=5)).await;
+    given.import(rows(Was::Waiting, 6..=7)).await;
+    let before = async |n| match given.nth(n).await {
+        Standing::Live(Live::AtDoor { before }) => before,
+        standing => panic!("{n} stands {standing:?}"),
+    };
+    for n in 2..=5 {
+        assert_eq!(before(n).await, n - 2);
+    }
+    let view = given.view().await;
+    let first_in_line = view.locate(Ordinal(6));
+    assert!(matches!(first_in_line, Located::InLine { ahead: 0, .. }));
+    given.leave(3).await;
+    assert_eq!(before(2).await, 0);
+    assert_eq!(before(5).await, 2);
+    // One out, one in.
+    given.leave(1).await;
+    assert!(is_inside(given.nth(2).await));
+    assert_eq!(before(4).await, 0);
+    assert_eq!(before(5).await, 1);
 }
 
 /// An imported place goes to the first join of its visitor, and to no other.
@@ -108,7 +136,7 @@ pub async fn imported_places_outlive_a_crash(fixture: &mut impl Fixture) {
     given.crash().await;
     assert_eq!(given.counts().await, [2, 0, 1, 3]);
     let door = given.find("user-3").await.unwrap();
-    assert_eq!(door.standing, Standing::Live(Live::AtDoor));
+    assert_eq!(door.standing, Standing::Live(Live::AtDoor { before: 0 }));
 }
 
 /// What was claimed before a crash is not claimed again.

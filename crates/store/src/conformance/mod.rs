@@ -189,6 +189,7 @@ macro_rules! conformance_tests {
             ],
             import: [
                 imported_places_stand_as_they_did,
+                everybody_at_the_door_knows_how_many_are_before,
                 an_imported_place_is_claimed_once,
                 a_row_is_taken_over_once,
                 nobody_is_taken_over_past_the_line,

@@ -59,7 +59,7 @@ pub async fn who_comes_back_in_time_is_served_first(fixture: &mut impl Fixture) 
     given.line(2).await;
     a_minute_passes(&given, &[2]).await;
     given.operate(Operation::Resume).await;
-    assert_eq!(given.nth(1).await, Standing::Live(Live::AtDoor));
+    assert_eq!(given.nth(1).await, Standing::Live(Live::AtDoor { before: 0 }));
     assert_eq!(given.join("behind").await, Joined::New(Ordinal(3)));
     given.advance(secs(10)).await;
     assert!(is_inside(given.nth(1).await));

@@ -223,7 +223,7 @@ fn parse_place(ordinal: Ordinal, value: &[u8]) -> Option<SavedPlace> {
     let (tag, rest) = value.split_first()?;
     let (live, visitor) = match tag {
         0 => (Live::InLine, rest),
-        1 => (Live::AtDoor, rest),
+        1 => (Live::AtDoor { before: 0 }, rest),
         2 => (Live::Aside(Timestamp(part(rest, 0)?)), rest.get(8..)?),
         3 => {
             let pass = Pass {

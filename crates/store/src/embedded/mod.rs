@@ -274,7 +274,7 @@ impl Store for EmbeddedStore {
         let handle = self.handle(room)?;
         match handle.durable_standing(&holder, self.clock.now()) {
             Some(standing @ (Standing::Live(Live::Inside(_)) | Standing::Ended(_))) => Ok(standing),
-            Some(standing @ Standing::Live(Live::InLine | Live::AtDoor)) => {
+            Some(standing @ Standing::Live(Live::InLine | Live::AtDoor { .. })) => {
                 handle.mark(holder.ordinal);
                 Ok(standing)
             }

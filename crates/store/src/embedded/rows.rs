@@ -147,7 +147,7 @@ impl Batch {
         let none = Timestamp(0);
         let (state, times, end) = match live {
             Live::InLine => (0, [none, none], AT_TIME),
-            Live::AtDoor => (1, [none, none], AT_TIME),
+            Live::AtDoor { .. } => (1, [none, none], AT_TIME),
             Live::Aside(until) => (2, [until, none], AT_SECOND_TIME),
             Live::Inside(pass) => (3, [pass.expires_at, pass.since], PLACE_HEAD),
         };
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn changes_are_read_as_they_were_written() {
         let mut batch = Batch::default();
-        batch.place(7, Ordinal(3), Some(("u:ann", Live::AtDoor)));
+        batch.place(7, Ordinal(3), Some(("u:ann", Live::AtDoor { before: 0 })));
         batch.place(7, Ordinal(4), None);
         batch.purge_places(8, Ordinal(9));
         batch.row(7, Kind::Gone, &[1], |bytes| bytes.push(5));

@@ -153,11 +153,13 @@ impl Values {
         self.0.len() == 0
     }
 
-    /// Where somebody stands, and the times that belong to it.
+    /// Where somebody stands, and the figures that belong to it.
     pub(super) fn standing(&mut self) -> Read<Standing> {
         Ok(match &*self.bytes()? {
             b"line" => Standing::Live(Live::InLine),
-            b"door" => Standing::Live(Live::AtDoor),
+            b"door" => Standing::Live(Live::AtDoor {
+                before: self.number()?,
+            }),
             b"aside" => Standing::Live(Live::Aside(self.time()?)),
             b"inside" => Standing::Live(Live::Inside(Pass {
                 expires_at: self.time()?,

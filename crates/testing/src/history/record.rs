@@ -113,6 +113,9 @@ pub struct Told {
     /// One more than those ahead, and 0 inside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
+    /// Whether it goes in before the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_line: Option<bool>,
     /// Of the room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
@@ -144,6 +147,7 @@ impl Told {
             ordinal: None,
             epoch: None,
             position: None,
+            before_line: None,
             version: None,
             as_of: None,
             admitted_at: None,

@@ -203,6 +203,7 @@ impl Recorder {
             ordinal: view["ordinal"].as_u64(),
             epoch: epoch(view["token"].as_str()?),
             position: view["position"].as_u64(),
+            before_line: view["beforeLine"].as_bool(),
             version: view["version"].as_u64(),
             as_of: self.moment(view["asOf"].as_str()),
             // Of who waits it is a guess.

@@ -94,7 +94,7 @@ fn imported_word(imported: &Imported) -> &'static str {
 fn standing_word(standing: &Standing) -> &'static str {
     match standing {
         Standing::Live(Live::InLine) => "in line",
-        Standing::Live(Live::AtDoor) => "at the door",
+        Standing::Live(Live::AtDoor { .. }) => "at the door",
         Standing::Live(Live::Aside(_)) => "aside",
         Standing::Live(Live::Inside(_)) => "inside",
         Standing::Ended(Ending::Gone) => "gone",

@@ -125,11 +125,16 @@ impl Judge {
             ordinal,
             position,
             ahead,
+            before_line,
             ..
         } = *place;
         if position != ahead + 1 {
             let what = format!("position {position} with {ahead} ahead");
             self.wrong.add(Rule::PositionFits, who, &what);
+        }
+        if ahead >= ordinal {
+            let what = format!("{ahead} ahead of {ordinal}");
+            self.wrong.add(Rule::AheadFits, who, &what);
         }
         let seen = &mut self.seen[who];
         let before = seen.ahead.replace(ahead);
@@ -150,12 +155,13 @@ impl Judge {
         let Some(head) = self.heads.before(span.asked) else {
             return;
         };
-        if ordinal > head && ahead > ordinal - 1 - head {
+        // Those before the line who go in first have lower ordinals, also than some who are inside.
+        if !before_line && ordinal > head && ahead > ordinal - 1 - head {
             let what = format!("{ahead} ahead of {ordinal}, but {head} was inside already");
             self.wrong.add(Rule::AheadFits, who, &what);
         }
-        // With nobody ahead, it may be at the door after a missed turn.
-        if ordinal < head && (ahead > 0 || !may_be_absent) {
+        // It may be back after a missed turn, and go in before the line.
+        if ordinal < head && !(before_line && may_be_absent) {
             let what = format!("{ordinal} waits with {ahead} ahead, but {head} was inside already");
             self.wrong.add(Rule::AdmittedInOrder, who, &what);
         }

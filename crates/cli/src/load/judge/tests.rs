@@ -20,6 +20,13 @@ fn waiting(ordinal: u64, ahead: u64) -> Place {
     place(&waiting_view(ordinal, ahead))
 }
 
+/// Back after a missed turn.
+fn before_line(ordinal: u64, ahead: u64) -> Place {
+    let mut view = waiting_view(ordinal, ahead);
+    view["beforeLine"] = true.into();
+    place(&view)
+}
+
 fn inside(ordinal: u64) -> Place {
     place(&inside_view(ordinal))
 }
@@ -123,19 +130,22 @@ fn nobody_waits_while_a_later_one_is_inside() {
     let rules = broken(|judge| {
         later_inside(judge);
         judge.closed_the_tab(0);
-        judge.polled(0, at(3, 4), &waiting(5, 0));
+        judge.polled(0, at(3, 4), &before_line(5, 2));
     });
     assert_eq!(rules, [], "back at the door after a missed turn");
     let rules = broken(|judge| {
         later_inside(judge);
-        judge.closed_the_tab(0);
-        judge.polled(0, at(3, 4), &waiting(5, 1));
+        judge.polled(0, at(3, 4), &before_line(5, 0));
     });
-    assert_eq!(
-        rules,
-        [Rule::AdmittedInOrder],
-        "nobody is ahead at the door"
-    );
+    assert_eq!(rules, [Rule::AdmittedInOrder], "it has missed no turn");
+    for ahead in [0, 1] {
+        let rules = broken(|judge| {
+            later_inside(judge);
+            judge.closed_the_tab(0);
+            judge.polled(0, at(3, 4), &waiting(5, ahead));
+        });
+        assert_eq!(rules, [Rule::AdmittedInOrder], "it is still in line");
+    }
     let rules = broken(|judge| {
         later_inside(judge);
         judge.polled(0, at(2, 4), &waiting(5, 0));
@@ -148,7 +158,7 @@ fn who_was_silent_for_longer_than_told_may_have_missed_the_turn() {
     let rules = broken(|judge| {
         judge.joined(0, at(0, 1), &waiting(5, 2));
         judge.joined(1, at(1, 2), &inside(9));
-        judge.polled(0, at(6, 7), &waiting(5, 0));
+        judge.polled(0, at(6, 7), &before_line(5, 0));
     });
     assert_eq!(rules, [], "told to ask after 2 s, and asked after 5 s");
 }
@@ -163,6 +173,18 @@ fn more_ahead_than_can_be_in_line_is_wrong() {
     };
     assert_eq!(ahead(4), []);
     assert_eq!(ahead(5), [Rule::AheadFits]);
+}
+
+#[test]
+fn more_before_the_line_than_came_earlier_is_wrong() {
+    let ahead = |ahead| {
+        broken(|judge| {
+            judge.joined(0, at(0, 1), &inside(4));
+            judge.joined(1, at(2, 3), &before_line(9, ahead));
+        })
+    };
+    assert_eq!(ahead(8), [], "also those who came before whoever is inside");
+    assert_eq!(ahead(9), [Rule::AheadFits]);
 }
 
 #[test]

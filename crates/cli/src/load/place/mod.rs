@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 /// Every key that a place view has.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 22] = [
     "token",
     "room",
     "userId",
@@ -18,6 +18,8 @@ const KEYS: [&str; 20] = [
     "position",
     "ahead",
     "behind",
+    "next",
+    "beforeLine",
     "etaSeconds",
     "etaRange",
     "admitAt",
@@ -40,6 +42,8 @@ pub(crate) struct Place {
     pub(crate) standing: Standing,
     pub(crate) position: u64,
     pub(crate) ahead: u64,
+    /// Goes in before the line.
+    pub(crate) before_line: bool,
     pub(crate) poll_after: Duration,
     pub(crate) version: u64,
     pub(crate) as_of: Timestamp,
@@ -82,6 +86,7 @@ impl Place {
             standing,
             position: number(view, "position")?,
             ahead: number(view, "ahead")?,
+            before_line: flag(view, "beforeLine")?,
             poll_after: Duration::from_millis(number(view, "pollAfterMs")?),
             version: number(view, "version")?,
             as_of: moment(view, "asOf")?,
@@ -97,6 +102,11 @@ impl Place {
 /// What must hold of who waits, and the estimate.
 fn waiting(view: &Value) -> Result<Option<Estimate>, String> {
     number(view, "behind")?;
+    let next = flag(view, "next")?;
+    must(
+        !next || number(view, "ahead")? == 0,
+        "is next, but somebody is ahead",
+    )?;
     must(
         view["expiresAt"].is_null(),
         "a pass runs out, but status is WAITING",
@@ -128,6 +138,10 @@ fn waiting(view: &Value) -> Result<Option<Estimate>, String> {
 /// What must hold of who is inside.
 fn inside(view: &Value) -> Result<Standing, String> {
     must(
+        !flag(view, "next")? && !flag(view, "beforeLine")?,
+        "goes in next, but status is ACTIVE",
+    )?;
+    must(
         view["behind"].is_null(),
         "behind is told, but status is ACTIVE",
     )?;
@@ -153,6 +167,12 @@ fn number(view: &Value, key: &str) -> Result<u64, String> {
     view[key]
         .as_u64()
         .ok_or_else(|| format!("{key} is {}, not a number", view[key]))
+}
+
+fn flag(view: &Value, key: &str) -> Result<bool, String> {
+    view[key]
+        .as_bool()
+        .ok_or_else(|| format!("{key} is {}, not true or false", view[key]))
 }
 
 fn text<'a>(view: &'a Value, key: &str) -> Result<&'a str, String> {

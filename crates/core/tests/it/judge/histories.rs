@@ -57,7 +57,7 @@ pub(super) fn histories() -> Vec<Sabotage> {
             }
         })
         .standing(|line, holder| match holder.ordinal {
-            Ordinal(1) if issued(line) >= 2 => Standing::Live(Live::AtDoor),
+            Ordinal(1) if issued(line) >= 2 => Standing::Live(Live::AtDoor { before: 0 }),
             _ => line.standing(holder),
         }),
         Sabotage::of(

@@ -1,6 +1,6 @@
 //! Lies in what the view shows, and about where somebody stands.
 
-use ropeline_core::{Bits, Command, Holder, Live, Located, Ordinal, Standing};
+use ropeline_core::{Bits, Command, Holder, Live, Located, Ordinal, Standing, Was};
 use ropeline_testing::line::{Line, Step, visitor};
 
 use super::{Sabotage, issued, join, joiner, nth};
@@ -51,6 +51,20 @@ pub(super) fn pictures() -> Vec<Sabotage> {
             &[join(&[1])],
         )
         .viewing(|view| view.inside += 1),
+        Sabotage::of(
+            "everybody at the door knows how many are before them",
+            "all at the door are told that they are next",
+            bank(1),
+            &[Step::Import(vec![
+                (1, Was::Inside),
+                (2, Was::Inside),
+                (3, Was::Inside),
+            ])],
+        )
+        .standing(|line, holder| match line.standing(holder) {
+            Standing::Live(Live::AtDoor { .. }) => Standing::Live(Live::AtDoor { before: 0 }),
+            standing => standing,
+        }),
         Sabotage::of(
             "ahead and behind are the true rank",
             "one more is said to be ahead",

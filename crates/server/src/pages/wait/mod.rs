@@ -106,7 +106,7 @@ async fn picture(app: &App, asking: &Asking, page: Page) -> Result<Picture, ApiE
     let (claims, mut seen) = asking.claims(app).await?;
     let place = Place::of(app, &claims, &mut seen).await?;
     let now = app.now();
-    let view = PlaceView::of("", &claims, place, &seen, now);
+    let view = PlaceView::of("", &claims, place, None, &seen, now);
     Ok(Picture::of_place(page.texts(), &view, seen.fresh_at, now))
 }
 

@@ -47,7 +47,7 @@ impl Picture {
             state,
             status: None,
             title: title.to_owned(),
-            place: context! { ahead => 0, behind => 0, ordinal => 0, seatsLeft => () },
+            place: context! { ahead => 0, next => true, behind => 0, ordinal => 0, seatsLeft => () },
             ahead: 0,
             wait: String::new(),
             notice: String::new(),
@@ -74,7 +74,8 @@ impl Picture {
             };
         }
         let title = match view.ahead() {
-            0 => texts.get("wait", "title_next").to_owned(),
+            0 if view.is_next() => texts.get("wait", "title_next").to_owned(),
+            0 => texts.get("wait", "title_soon").to_owned(),
             ahead => fill(texts.get("wait", "title_ahead"), &[("n", &grouped(ahead))]),
         };
         let wait = match view.eta_band() {

@@ -94,7 +94,9 @@ impl<'a> Pages<'a> {
                 });
             }
             let until = aside.get(&ordinal);
-            until.map_or(Live::AtDoor, |until| Live::Aside(Timestamp(*until)))
+            until.map_or(Live::AtDoor { before: 0 }, |until| {
+                Live::Aside(Timestamp(*until))
+            })
         };
         let mut places = Vec::new();
         let mut last = 0;

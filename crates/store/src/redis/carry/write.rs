@@ -50,7 +50,9 @@ fn places(keys: &RoomKeys, places: &[SavedPlace]) -> Vec<Cmd> {
         Live::Aside(until) => Some((until.0, place.ordinal.0)),
         _ => None,
     });
-    let door = places.iter().filter(|place| place.live == Live::AtDoor);
+    let door = places
+        .iter()
+        .filter(|place| matches!(place.live, Live::AtDoor { .. }));
     let door = door.map(|place| (place.ordinal.0, place.ordinal.0));
     let mut commands = pairs("ZADD", keys.part("places"), visitors);
     commands.extend(pairs("ZADD", keys.part("active"), expiries));

@@ -1,7 +1,7 @@
 -- The live place of a visitor, and where it stands. Changes nothing.
 --
 -- ARGV   8 visitor
--- Returns the ordinal or 0, where it stands, and the times that `live_at` has for that
+-- Returns the ordinal or 0, where it stands, and the figures that `live_at` has for that
 register('find', function()
   clock = read_clock()
   read_room()

@@ -7,7 +7,7 @@
 --        10 how many visitors, 11 ... the visitors
 --        then for each who has an idempotency key: which visitor it is, the key, digest of the request
 -- Returns for each: what became of it ('new', 'already', 'repeated', 'claimed', 'reused', 'closed',
---        'full'), its ordinal or 0, where the place stands after settling, and the times that `live_at` has for that;
+--        'full'), its ordinal or 0, where the place stands after settling, and the figures that `live_at` has for that;
 --        in a list; or, if all are new and in line, which is usual, without one: 'all', the first ordinal
 
 -- A batch's note is kept for ten minutes, and a round of keys that is full ends early.

@@ -3,7 +3,7 @@
 -- ARGV   8 visitor
 --        9 ordinal
 --       10 milliseconds; with 0 the pass lasts no longer than from a use at this moment
--- Returns where the holder stands after settling, and the times that `live_at` has for that
+-- Returns where the holder stands after settling, and the figures that `live_at` has for that
 register('keep', function()
   local refused = open()
   if refused then return refused end

@@ -8,8 +8,8 @@ local function holds(ordinal)
   return call('ZCOUNT', PLACES, ordinal, ordinal) > 0
 end
 
--- A live place: its state, and the times that this state has: inside, when the pass runs out and when it was given;
--- aside, when the missed turn is given up.
+-- A live place: its state, and the figures that this state has: inside, when the pass runs out and when it was given;
+-- aside, when the missed turn is given up; at the door, how many go in first.
 local function live_at(ordinal)
   if ordinal > R.head then return 'line' end
   local expires_at = tonumber(call('ZSCORE', ACTIVE, ordinal) or nil)
@@ -22,7 +22,7 @@ local function live_at(ordinal)
     if given_up <= now then return 'gone' end
     return 'aside', given_up
   end
-  return 'door'
+  return 'door', call('ZRANK', DOOR, ordinal) or 0
 end
 
 -- Where a holder stands: a live state, 'gone', 'done', 'lost' (a write was lost) or 'unknown' (never given).

@@ -2,7 +2,7 @@
 --
 -- ARGV   8 ... for each: 'renew' (the gate: a live pass is renewed) or 'ask' (nothing is renewed), visitor, ordinal.
 --          In both, a place aside comes to the door and a lost one is put back.
--- Returns for each: where it stands after settling, and the times that `live_at` has for that
+-- Returns for each: where it stands after settling, and the figures that `live_at` has for that
 
 -- Arguments of commands; see `settling.lua`.
 local visitors, ordinals, renewed = {}, {}, {}

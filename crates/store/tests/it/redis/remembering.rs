@@ -98,7 +98,7 @@ async fn a_node_that_has_forgotten_a_room_gives_no_ordinal_that_may_have_been_gi
     let old = ask(&store, &room, "bob", 5).await;
     assert_eq!(
         old,
-        Standing::Live(Live::AtDoor),
+        Standing::Live(Live::AtDoor { before: 0 }),
         "a token from before is good"
     );
 }

@@ -63,7 +63,7 @@ impl Checker {
         for standing in standings {
             match standing {
                 Standing::Live(Live::Inside(_)) => inside += 1,
-                Standing::Live(Live::InLine | Live::AtDoor) => waiting += 1,
+                Standing::Live(Live::InLine | Live::AtDoor { .. }) => waiting += 1,
                 _ => {}
             }
         }

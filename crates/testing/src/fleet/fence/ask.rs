@@ -162,7 +162,7 @@ impl Fence {
         let version = view.header.version;
         match standing {
             Standing::Live(Live::Inside(_)) => Shown::Inside { version },
-            Standing::Live(Live::AtDoor | Live::Aside(_)) => Shown::AtDoor { version },
+            Standing::Live(Live::AtDoor { .. } | Live::Aside(_)) => Shown::AtDoor { version },
             Standing::Live(Live::InLine) => match view.locate(asking.holder.ordinal) {
                 Located::InLine { ahead, .. } => self.clamped(asking, ahead, version),
                 _ => Shown::AtDoor { version },

@@ -71,11 +71,18 @@ pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
         .flat_map(|story| {
             let wrong = story.waiting().filter_map(|(since, record)| {
                 let ahead = position(record)?.checked_sub(1)?;
-                let (least, most) = line.bounds(story.ordinal, since, record.t1);
+                let before_line = is_before_line(story, record);
+                let (least, most) = if before_line {
+                    (0, line.most_before_line(story.ordinal, since))
+                } else {
+                    line.bounds(story.ordinal, since, record.t1)
+                };
                 // Nobody is shown more than the last time.
                 let mut earlier = story.records.iter().filter(|it| it.t1 <= record.t0);
                 let repeated = earlier.any(|it| position(it) == position(record));
-                let at_door = ahead == 0 && has_door(evidence);
+                // Not every answer says whether it is at the door.
+                let at_door =
+                    ahead == 0 && told_before_line(record).is_none() && has_door(evidence);
                 let fits = (at_door || repeated || ahead >= least) && ahead <= most;
                 let what = format!(
                     "{} of {} has {ahead} ahead, not {least} to {most}",
@@ -86,6 +93,21 @@ pub(super) fn within_bounds(evidence: &Evidence<'_>) -> Vec<Violation> {
             wrong.collect::<Vec<_>>()
         })
         .collect()
+}
+
+fn told_before_line(record: &Record) -> Option<bool> {
+    record.told.as_ref().and_then(|told| told.before_line)
+}
+
+/// Whether an answer is about somebody at the door. The gate does not say; then it may be, if another answer says so.
+fn is_before_line(story: &Story<'_>, record: &Record) -> bool {
+    let ever = || {
+        story
+            .records
+            .iter()
+            .any(|it| told_before_line(it) == Some(true))
+    };
+    told_before_line(record).unwrap_or_else(ever)
 }
 
 /// Whether somebody who waits may be at the door, where those in line do not count: after a missed turn, or
@@ -105,6 +127,8 @@ struct Line {
     tails: Vec<(Memory, Vec<(At, u64)>)>,
     /// Who may have left the line. Whoever was seen inside has left it by being let in.
     leaves: Vec<Leave>,
+    /// Who is known to have been let in for good, by each moment.
+    entries: Vec<(At, u64)>,
 }
 
 /// A time in which the store forgets nothing.
@@ -128,6 +152,9 @@ impl Line {
             .map(|(story, admission)| (admission.latest, story.ordinal));
         let mut heads: Vec<_> = heads.collect();
         heads.sort_unstable();
+        // Whose pass is forgotten may be back at the door.
+        let forgot = evidence.store_forgot(At::ZERO, At::MAX);
+        let entries = if forgot { Vec::new() } else { heads.clone() };
         keep_records(&mut heads, |next, best| next > best);
         let pairs = evidence.stories.windows(2);
         let pairs = pairs.filter(|pair| pair[0].ordinal == pair[1].ordinal);
@@ -137,7 +164,10 @@ impl Line {
         let once = |story: &&Story<'_>| !doubled.contains(&story.ordinal);
         let in_line = evidence.stories.iter().filter(once).flat_map(|story| {
             let waiting = story.waiting();
-            let in_line = waiting.filter(|(_, record)| position(record) >= Some(first_in_line));
+            let in_line = waiting.filter(|(_, record)| match told_before_line(record) {
+                Some(before_line) => !before_line && position(record).is_some(),
+                None => !is_before_line(story, record) && position(record) >= Some(first_in_line),
+            });
             in_line.map(|(since, _)| (since, story.ordinal))
         });
         let mut in_line: Vec<_> = in_line.collect();
@@ -160,7 +190,18 @@ impl Line {
             heads,
             tails,
             leaves,
+            entries,
         }
+    }
+
+    /// The most that can go in before somebody at the door in a picture from a moment on: they have lower ordinals.
+    fn most_before_line(&self, ordinal: u64, since: At) -> u64 {
+        let left = self.leaves_between(0, ordinal, |leave| leave.done < since);
+        let let_in = self.entries.iter();
+        let let_in = let_in.filter(|(at, other)| *at < since && *other < ordinal);
+        (ordinal - 1)
+            .saturating_sub(left)
+            .saturating_sub(let_in.count() as u64)
     }
 
     /// The least and the most that can be ahead of an ordinal in a picture from between two moments.

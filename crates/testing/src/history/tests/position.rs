@@ -70,7 +70,23 @@ fn bounds() -> Vec<Case> {
             .joined("bob", 20..30, waiting(2, 1))
             .joined("cid", 40..50, waiting(3, 2))
     };
+    // Dot missed a turn and is back: Ann and Bob were let in, Cid is at the door too.
+    let at_door = |ahead: u64| {
+        let mut told = waiting(4, ahead + 1);
+        told.before_line = Some(true);
+        let_in()
+            .with_presence()
+            .joined("dot", 60..70, waiting(4, 3))
+            .polled("bob", 2_000..2_010, inside(2, 1_005))
+            .polled("dot", 3_000..3_010, told)
+    };
     vec![
+        Case {
+            rule: Rule::W7,
+            how: "somebody who is inside is counted at the door",
+            wrong: at_door(2),
+            right: at_door(1),
+        },
         Case {
             rule: Rule::W7,
             how: "somebody who has left is counted",

@@ -121,7 +121,7 @@ impl Judge {
         let wanted = |standing: &Standing| match (at % 4, standing) {
             (0, _) | (1, Standing::Live(_)) => true,
             (2, Standing::Live(live)) => matches!(live, Live::Inside(_)),
-            (3, Standing::Live(live)) => matches!(live, Live::Aside(_) | Live::AtDoor),
+            (3, Standing::Live(live)) => matches!(live, Live::Aside(_) | Live::AtDoor { .. }),
             _ => false,
         };
         let mut pool: Vec<_> = self.tokens.iter().filter(|t| wanted(&t.standing)).collect();

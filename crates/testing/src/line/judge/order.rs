@@ -52,7 +52,14 @@ impl Judge {
             match standing {
                 Standing::Live(Live::Inside(_)) => inside += 1,
                 Standing::Live(Live::Aside(_)) => aside += 1,
-                Standing::Live(Live::AtDoor) => door += 1,
+                Standing::Live(Live::AtDoor { before }) => {
+                    ensure(
+                        *before == door,
+                        "everybody at the door knows how many are before them",
+                        || format!("{ordinal} is told {before}, it is {door}"),
+                    )?;
+                    door += 1;
+                }
                 _ => {}
             }
         }

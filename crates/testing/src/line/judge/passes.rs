@@ -54,7 +54,7 @@ impl Judge {
             let waits_again = token.was_inside
                 && matches!(
                     standing,
-                    Standing::Live(Live::InLine | Live::Aside(_) | Live::AtDoor)
+                    Standing::Live(Live::InLine | Live::Aside(_) | Live::AtDoor { .. })
                 );
             ensure(
                 !waits_again || lossy,
