@@ -93,7 +93,7 @@ story("a place that is given up elsewhere ends the asking, with the reason", und
   await sees(page, "waiting");
   await server.leave(await token(person));
   await sees(page, "ended");
-  assert.match(await text(page, "why"), /given up, was removed by the operator, or its turn passed/);
+  assert.equal(await text(page, "why"), "You left the line in another tab or on another device.");
   assert.equal(await page.title(), "No longer in line");
   const asked = person.requests.length;
   await page.clock.install();
@@ -137,7 +137,8 @@ story("a pass that runs out is told so", SHORT_PASS, async ({ server, visitor })
   const page = await open(await visitor(), `${server.url}/wait/main`);
   await sees(page, "admitted");
   await sees(page, "ended");
-  assert.match(await text(page, "why"), /ran out or was finished/);
+  assert.equal(await text(page, "ended-title"), "Your visit has ended");
+  assert.equal(await text(page, "why"), "The time on your pass ran out.");
 });
 
 const FULL = '[rooms.main]\nactive_max = 1\nevery = "100ms"\nwaiting_max = 1\npresence_ttl = "3s"\n';
@@ -168,4 +169,69 @@ story("the place never moves back, and the bar starts where the visitor joined",
   await says(page, "ahead", /^3$/);
   await page.waitForFunction(() => document.getElementById("progress").max === 5);
   assert.deepEqual(await bar(), [2, 5]);
+});
+
+story("a notice that the place is kept goes when the place ends", undefined, async ({ server, visitor }) => {
+  await server.join();
+  const person = await visitor();
+  const page = await open(person, `${server.url}/wait/main`);
+  await sees(page, "waiting");
+  await server.tell("close");
+  await says(page, "notice", /Your place is kept/);
+  await server.leave(await token(person));
+  await sees(page, "ended");
+  assert.equal(await page.isVisible("#notice"), false);
+  assert.equal(await text(page, "notice"), "");
+});
+
+for (const [locale, heading, removed, emptied] of [
+  ["en-US", "You are no longer in line", /The operator removed you/, /The operator emptied this room/],
+  ["ko-KR", "더 이상 대기 중이 아니에요", /운영자가 나를 이 대기실에서 내보냈어요/, /운영자가 대기실을 비웠어요/],
+]) {
+  story(`an operator's word is said to be one (${locale})`, undefined, async ({ server, visitor }) => {
+    await server.join();
+    const [one, two] = [await visitor({ locale }), await visitor({ locale })];
+    await server.call("POST", "/api/v1/queue/tokens", { body: { userId: "ann" } }).then(({ token: value }) =>
+      one.context.addCookies([{ name: "rl_main", value, url: server.url }]),
+    );
+    const [first, second] = [await open(one, `${server.url}/wait/main`), await open(two, `${server.url}/wait/main`)];
+    await sees(first, "waiting");
+    await sees(second, "waiting");
+    await server.operate("DELETE", "main/visitors/ann");
+    await sees(first, "ended");
+    assert.equal(await text(first, "ended-title"), heading);
+    assert.match(await text(first, "why"), removed);
+    await server.tell("reset");
+    await sees(second, "ended");
+    assert.equal(await text(second, "ended-title"), heading);
+    assert.match(await text(second, "why"), emptied);
+  });
+}
+
+// Whoever is away for six seconds is stepped over, and may come back.
+const WATCHFUL = '[rooms.main]\nactive_max = 1\nevery = "100ms"\npass_ttl = "60s"\npresence_ttl = "3s"\nmissed_turn_ttl = "10m"\n';
+
+story("only the one who is next is told so", WATCHFUL, async ({ server, visitor }) => {
+  const inside = await server.join();
+  const away = [await server.join(), await server.join()];
+  const status = ({ token }) => server.call("GET", "/api/v1/queue/status", { token });
+  const person = await visitor();
+  const page = await open(person, `${server.url}/wait/main`);
+  await sees(page, "waiting");
+  // Those away are stepped over once they have been silent for long enough; whoever asks is let in behind them.
+  await new Promise((done) => setTimeout(done, 5_000));
+  await server.leave(inside.token);
+  await sees(page, "admitted");
+  const next = await open(await visitor(), `${server.url}/wait/main`);
+  await sees(next, "waiting");
+  await says(next, "ahead", /^Next$/);
+  const [first, second] = [await status(away[0]), await status(away[1])];
+  assert.deepEqual([first.ahead, first.next, first.beforeLine], [0, true, true]);
+  assert.deepEqual([second.ahead, second.next, second.beforeLine], [1, false, true]);
+  await says(next, "ahead", /^Soon$/);
+  assert.match(await text(next, "ahead-label"), /You are first in line/);
+  assert.equal(await next.title(), "Soon your turn");
+  await server.leave(away[0].token);
+  await server.leave(away[1].token);
+  await says(next, "ahead", /^Next$/);
 });

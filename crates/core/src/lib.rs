@@ -18,6 +18,7 @@ mod places;
 pub mod plan;
 mod policy;
 mod poll;
+mod reasons;
 mod room;
 mod time;
 mod view;
@@ -31,6 +32,7 @@ pub use ids::{IdError, JoinKey, Ordinal, RoomId, UserId, Visitor};
 pub use pace::Pace;
 pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};
 pub use poll::{poll_after, poll_after_inside};
+pub use reasons::{Reason, Reasons};
 pub use room::{
     Bounds, Changes, Command, Counters, Departure, Ending, Header, Holder, ImportRow, Imported,
     Joined, Joiner, LEASE, Live, LoadError, LostRange, Outcome, Pass, Reply, Room, RoomState,

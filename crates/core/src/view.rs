@@ -1,7 +1,7 @@
 //! A read-only picture of a line, from which a node answers "how many ahead" with no store call.
 
 use crate::{
-    Bits, Ending, Header, Ordinal, Pace, Timestamp,
+    Bits, Ending, Header, Ordinal, Pace, Reason, Reasons, Timestamp,
     room::{RoomState, ending},
 };
 
@@ -14,6 +14,8 @@ pub struct View {
     pub gone: Bits,
     /// Those that were inside and are no longer.
     pub done: Bits,
+    /// Why they ended, as far as that is known.
+    pub reasons: Reasons,
     /// How many have a pass.
     pub inside: u64,
     /// How many missed their turn and may come back.
@@ -76,6 +78,14 @@ impl View {
     /// How a place ended, if the view knows it has.
     pub fn ending(&self, ordinal: Ordinal) -> Option<Ending> {
         ending(&self.header, &self.gone, &self.done, ordinal)
+    }
+
+    /// Why a place ended, if the view knows that it has and why.
+    pub fn reason(&self, ordinal: Ordinal) -> Option<Reason> {
+        let ending = self.ending(ordinal)?;
+        let reset = || ordinal <= self.header.floor && !self.gone.contains(ordinal.0);
+        let known = self.reasons.of(ordinal, ending);
+        known.or_else(|| (ending == Ending::Gone && reset()).then_some(Reason::Reset))
     }
 
     /// Room time at `clock`.

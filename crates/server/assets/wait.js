@@ -2,9 +2,11 @@
 
 import { join, leave } from "./line.js";
 import { memory } from "./memory.js";
-import { poll } from "./source.js";
+import { ask, poll } from "./source.js";
 import { fill, words } from "./words.js";
 
+// What ends a visit, and not the wait.
+const ENDS_VISIT = ["finished", "FINISHED", "EXPIRED", "unknown_visit"];
 const PANELS = ["joining", "waiting", "admitted", "ended", "refused"];
 // Long enough to read that it is one's turn.
 const MOMENT_MS = 1_500;
@@ -147,10 +149,11 @@ function countDown(until) {
   countdown = setInterval(tick, 1_000);
 }
 
-function onEnd({ code, requestId }) {
+function onEnd({ code, reason, requestId }) {
   if (code === "ROOM_NOT_FOUND") return refused({ code, requestId });
   const was = hadPlace || (code !== "TOKEN_INVALID" && remembered.place());
-  const why = was ? (code === "TOKEN_INVALID" ? "elsewhere" : code) : remembered.ended();
+  const unknown = { TOKEN_INVALID: "elsewhere", TOKEN_EXPIRED: "unknown_visit" }[code] ?? "unknown";
+  const why = was ? (reason ?? unknown) : remembered.ended();
   if (why) ended(why);
   else enter();
 }
@@ -163,10 +166,12 @@ function ended(why) {
   remembered.setEnded(why);
   // It said that the place is kept.
   notice("");
-  at("why").textContent = texts.wait[`ended_${why}`];
-  document.title = texts.wait.title_ended;
+  const visit = ENDS_VISIT.includes(why);
+  at("ended-title").textContent = visit ? texts.wait.visit_ended : texts.wait.ended;
+  at("why").textContent = texts.wait[`ended_${why}`] ?? texts.wait.ended_unknown;
+  document.title = visit ? texts.wait.visit_ended : texts.wait.title_ended;
   show("ended");
-  say(`${texts.wait.ended}. ${at("why").textContent}`, { now: true });
+  say(`${at("ended-title").textContent}. ${at("why").textContent}`, { now: true });
 }
 
 async function enter() {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Changes, Header, Reply, Room, RoomState};
-use crate::{Bits, Policy, Timestamp, keys::KeyMemory};
+use crate::{Bits, Policy, Reasons, Timestamp, keys::KeyMemory};
 
 impl Room {
     /// Everybody out, and nothing remembered but the name and the numbers: tokens given so far stay ended.
@@ -21,6 +21,7 @@ impl Room {
         self.header.digest = None;
         (self.header.stock, self.header.stock_version) = (None, 0);
         (self.gone, self.done) = (Bits::default(), Bits::default());
+        self.reasons = Reasons::default();
         (self.imported, self.claimed) = (Bits::default(), Bits::default());
         self.seen = Default::default();
         self.keys = KeyMemory::default();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Departure, Ending, Holder, Live, Pass, Reply, Room, Standing};
-use crate::{Ordinal, Timestamp, Visitor};
+use crate::{Ordinal, Reason, Timestamp, Visitor};
 
 impl Room {
     /// Renews a live pass and nothing else: the part of [`Command::Renew`](super::Command::Renew) that
@@ -223,13 +223,13 @@ impl Room {
 
     fn give_up(&mut self, ordinal: Ordinal) -> Departure {
         self.header.counters.left += 1;
-        self.end(ordinal, Ending::Gone);
+        self.end_for(ordinal, Reason::Left);
         Departure::Left
     }
 
     fn end_pass(&mut self, ordinal: Ordinal) -> Departure {
         self.header.counters.finished += 1;
-        self.end(ordinal, Ending::Done);
+        self.end_for(ordinal, Reason::Finished);
         Departure::Finished
     }
 
@@ -237,7 +237,7 @@ impl Room {
         let place = self.find_live(self.places.name(visitor), now);
         if let Some(ordinal) = place {
             self.header.counters.revoked += 1;
-            self.end(ordinal, Ending::Gone);
+            self.end_for(ordinal, Reason::Removed);
         }
         Reply::Revoked(place)
     }

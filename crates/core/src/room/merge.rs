@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{Bounds, Ending, Header, LostRange, Reply, Room, RoomState, ServerId};
-use crate::{Bits, Ordinal, Policy, Timestamp, View};
+use crate::{Bits, Ordinal, Policy, Reasons, Timestamp, View};
 
 /// From a raise joins are held for this long, so that every live node has merged before the next ordinal is given.
 const JOIN_HOLD: Duration = Duration::from_secs(1);
@@ -128,6 +128,7 @@ impl Room {
         header.imported_until = Timestamp(0);
         (header.stock, header.stock_version) = (None, 0);
         (self.gone, self.done) = Default::default();
+        self.reasons = Reasons::default();
         (self.imported, self.claimed) = Default::default();
     }
 

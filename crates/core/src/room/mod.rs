@@ -31,8 +31,8 @@ pub use saved::{Changes, LoadError, Saved, SavedPlace};
 
 use self::door::Door;
 use crate::{
-    Bits, Ordinal, Policy, Timestamp, View, Visitor, deadlines::Deadlines, keys::KeyMemory,
-    places::Places, time::millis,
+    Bits, Ordinal, Policy, Reason, Reasons, Timestamp, View, Visitor, deadlines::Deadlines,
+    keys::KeyMemory, places::Places, time::millis,
 };
 
 /// Limits on the work of one transition. Tests make them small.
@@ -73,6 +73,8 @@ pub struct Room {
     door: Door,
     gone: Bits,
     done: Bits,
+    /// Why they are, for those that ended since this process has the room.
+    reasons: Reasons,
     /// Places that an import gave.
     imported: Bits,
     /// Those of them that a join has answered.
@@ -102,6 +104,7 @@ impl Room {
             door: Door::default(),
             gone: Bits::default(),
             done: Bits::default(),
+            reasons: Reasons::default(),
             imported: Bits::default(),
             claimed: Bits::default(),
             seen: Default::default(),
@@ -294,6 +297,7 @@ impl Room {
             header: self.header.clone(),
             gone: self.gone.clone(),
             done: self.done.clone(),
+            reasons: self.reasons.clone(),
             inside: self.passes.len() as u64,
             aside: self.aside.len() as u64,
             door: self.door.len(),
@@ -356,6 +360,12 @@ impl Room {
         } else {
             Live::InLine
         }
+    }
+
+    /// As [`Self::end`], for a reason that its holder can be told.
+    fn end_for(&mut self, ordinal: Ordinal, reason: Reason) {
+        self.reasons.note(ordinal, reason);
+        self.end(ordinal, reason.ending());
     }
 
     /// Ends a place in whatever live state it is, or a lost one.

@@ -114,6 +114,7 @@ impl Room {
     pub(super) fn forget_below_base(&mut self) {
         self.gone.forget_below(self.header.base.0);
         self.done.forget_below(self.header.base.0);
+        self.reasons.forget_below(self.header.base);
         self.imported.forget_below(self.header.base.0);
         self.claimed.forget_below(self.header.base.0);
     }

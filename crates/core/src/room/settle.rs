@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Ending, LostRange, Pass, Room};
-use crate::{Ordinal, Timestamp, keys::KEY_ROUND, time::millis};
+use super::{LostRange, Pass, Room};
+use crate::{Ordinal, Reason, Timestamp, keys::KEY_ROUND, time::millis};
 
 impl Room {
     /// Ends what ran out, starts the tick that is due, and spends the budget. Says whether more is to be
@@ -198,12 +198,12 @@ impl Room {
 
     pub(super) fn expire(&mut self, ordinal: Ordinal) {
         self.header.counters.expired += 1;
-        self.end(ordinal, Ending::Done);
+        self.end_for(ordinal, Reason::Expired);
     }
 
     fn miss(&mut self, ordinal: Ordinal) {
         self.header.counters.missed += 1;
-        self.end(ordinal, Ending::Gone);
+        self.end_for(ordinal, Reason::Missed);
     }
 
     /// With nobody in line, what lies above `head` is gone, or lost and past its time: `head` catches up.

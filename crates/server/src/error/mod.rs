@@ -6,7 +6,7 @@ use std::{borrow::Cow, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use ropeline_core::{Ending, FieldError, RoomId};
+use ropeline_core::{Ending, FieldError, Reason, RoomId};
 use ropeline_gate::RETRY_FULL;
 use ropeline_store::StoreError;
 use ropeline_web::{
@@ -25,7 +25,8 @@ pub use self::kinds::{
 #[derive(Debug)]
 pub(crate) enum ApiError {
     TokenInvalid,
-    TokenEnded(Ending),
+    /// The place has ended, and why, if that is known.
+    TokenEnded(Ending, Option<Reason>),
     NotAdmitted {
         position: u64,
         poll_after_ms: u64,
@@ -56,8 +57,8 @@ impl ApiError {
     pub(crate) fn kind(&self) -> &'static Kind {
         match self {
             Self::TokenInvalid => &TOKEN_INVALID,
-            Self::TokenEnded(Ending::Done) => &TOKEN_EXPIRED,
-            Self::TokenEnded(Ending::Gone) => &TOKEN_NOT_FOUND,
+            Self::TokenEnded(Ending::Done, _) => &TOKEN_EXPIRED,
+            Self::TokenEnded(Ending::Gone, _) => &TOKEN_NOT_FOUND,
             Self::NotAdmitted { .. } => &NOT_ADMITTED,
             Self::Duplicated => &DUPLICATED_TOKEN,
             Self::NoSuchRoom(_) => &ROOM_NOT_FOUND,
@@ -79,7 +80,7 @@ impl ApiError {
     /// As answered at the gate, where proxies understand only 401 and 403.
     pub(crate) fn at_gate(self) -> Problem {
         match self {
-            Self::TokenEnded(Ending::Gone) | Self::NoSuchRoom(_) => {
+            Self::TokenEnded(Ending::Gone, _) | Self::NoSuchRoom(_) => {
                 Problem::from(self).status(StatusCode::UNAUTHORIZED)
             }
             error => error.into(),
@@ -130,12 +131,7 @@ impl ApiError {
             Self::TokenInvalid => {
                 "Send the token that joining gave you in X-Queue-Token, or join again."
             }
-            Self::TokenEnded(Ending::Done) => {
-                "This pass ran out or was finished. Join again for a new place."
-            }
-            Self::TokenEnded(Ending::Gone) => {
-                "This place was given up, revoked, or missed its turn for good. Join again for a new one."
-            }
+            Self::TokenEnded(ending, reason) => ended(*ending, *reason),
             Self::NotAdmitted { .. } => "It is not this visitor's turn yet.",
             Self::Duplicated => "Send the queue token of that place to go on with it.",
             Self::NoSuchRoom(room) => return format!("There is no room {room}.").into(),
@@ -172,10 +168,27 @@ impl ApiError {
     }
 }
 
+/// How a place ended, as a person is told.
+fn ended(ending: Ending, reason: Option<Reason>) -> &'static str {
+    match (reason, ending) {
+        (Some(Reason::Left), _) => "This place was given up. Join again for a new one.",
+        (Some(Reason::Removed), _) => "An operator removed this place. Join again for a new one.",
+        (Some(Reason::Reset), _) => "An operator emptied the room. Join again for a new place.",
+        (Some(Reason::Missed), _) => {
+            "The turn passed while nobody asked, for longer than it was kept. Join again for a new place."
+        }
+        (Some(Reason::Finished), _) => "This pass was finished. Join again for a new place.",
+        (Some(Reason::Expired), _) => "This pass ran out. Join again for a new place.",
+        (None, Ending::Done) => "This pass has ended. Join again for a new place.",
+        (None, Ending::Gone) => "This place has ended. Join again for a new one.",
+    }
+}
+
 impl From<ApiError> for Problem {
     fn from(error: ApiError) -> Self {
         let problem = Self::new(error.kind(), error.detail());
         match error {
+            ApiError::TokenEnded(_, Some(reason)) => problem.with("reason", reason.as_str()),
             ApiError::NotAdmitted {
                 position,
                 poll_after_ms,

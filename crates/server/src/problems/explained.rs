@@ -21,12 +21,12 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &TOKEN_EXPIRED,
-        "The visitor was inside and is no longer: the pass ran out, or was finished.",
+        "The visitor was inside and is no longer. `reason` is EXPIRED (the pass ran out) or FINISHED; it is left out where it is not known.",
         "Join again for a new place.",
     ),
     Explained::new(
         &TOKEN_NOT_FOUND,
-        "The place was given up or revoked, or missed its turn for good. At the gate the status is 401.",
+        "The place has ended before its turn. `reason` is LEFT, REMOVED or RESET (by an operator), or MISSED; it is left out where it is not known. At the gate the status is 401.",
         "Join again for a new place.",
     ),
     Explained::new(

@@ -174,7 +174,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 /// Refuses a token of a room that was deleted since.
 fn check_epoch(claims: &Claims, seen: &Seen) -> Result<(), ApiError> {
     if seen.view.header.voids(claims.epoch) {
-        return Err(ApiError::TokenEnded(Ending::Gone));
+        return Err(ApiError::TokenEnded(Ending::Gone, None));
     }
     Ok(())
 }

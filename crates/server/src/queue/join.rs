@@ -144,7 +144,7 @@ async fn resume(
         return Ok(None);
     }
     let place = match Place::of(app, &claims, &mut seen).await {
-        Err(ApiError::TokenEnded(_)) => return Ok(None),
+        Err(ApiError::TokenEnded(..)) => return Ok(None),
         place => place?,
     };
     Ok(Some(Holding {

@@ -45,7 +45,7 @@ pub(crate) async fn depart(app: &App, asking: &Asking) -> Result<Option<Departed
             }))
         }
         // What is gone already need not be left.
-        Err(ApiError::TokenEnded(_) | ApiError::NoSuchRoom(_)) => Ok(None),
+        Err(ApiError::TokenEnded(..) | ApiError::NoSuchRoom(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

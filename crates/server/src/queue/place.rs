@@ -3,8 +3,8 @@
 use std::{borrow::Cow, time::Duration};
 
 use ropeline_core::{
-    Claims, Estimate, Live, Located, Ordinal, Pass, RoomId, Standing, Timestamp, View, forecast,
-    poll_after, poll_after_inside,
+    Claims, Ending, Estimate, Live, Located, Ordinal, Pass, RoomId, Standing, Timestamp, View,
+    forecast, poll_after, poll_after_inside,
 };
 use ropeline_store::{Seen, StoreError};
 use ropeline_web::{JsonText, Plain, WriteJson, write_object};
@@ -44,11 +44,16 @@ impl Place {
         }
         let (room, ordinal) = (&claims.aud, claims.ord);
         if let Located::Ended(ending) = seen.view.locate(ordinal) {
-            return Err(ApiError::TokenEnded(ending));
+            return Err(ended(&seen.view, ordinal, ending));
         }
         remember_issued(app, claims, &seen.view).await?;
         let standing = app.store.ask(room, claims.holder()).await?;
         *seen = app.seen(room)?;
+        let is_news = matches!(standing, Standing::Ended(_)) && seen.view.ending(ordinal).is_none();
+        // Why it ended, the picture says once it is settled; without that it is told without a reason.
+        if is_news && app.store.settle(room).await.is_ok() {
+            *seen = app.seen(room)?;
+        }
         let place = Self::standing(standing, &seen.view, ordinal)?;
         place.remember(app, claims, seen);
         Ok(place)
@@ -77,7 +82,7 @@ impl Place {
     ) -> Result<Self, ApiError> {
         match with_signed(&seen.view, claims.ord).locate(claims.ord) {
             Located::InLine { ahead, behind } => Ok(Self::InLine { ahead, behind }),
-            Located::Ended(ending) => Err(ApiError::TokenEnded(ending)),
+            Located::Ended(ending) => Err(ended(&seen.view, claims.ord, ending)),
             Located::PassedBy | Located::Unknown => {
                 let pass = app.seen_pass(claims, seen).map(Self::Inside);
                 let lease = || app.lease(claims, seen).map(Self::Leased);
@@ -101,7 +106,7 @@ impl Place {
                 before: Some(before),
             }),
             Standing::Live(Live::Aside(_)) => Ok(Self::AtDoor { before: None }),
-            Standing::Ended(ending) => Err(ApiError::TokenEnded(ending)),
+            Standing::Ended(ending) => Err(ended(view, at, ending)),
             Standing::Live(Live::InLine) => match view.locate(at) {
                 Located::InLine { ahead, behind } => Ok(Self::InLine { ahead, behind }),
                 // Admitted or set aside since: the next poll tells.
@@ -195,6 +200,12 @@ pub(crate) fn poll_after_ms(
         Some(Outlook { turn, forecast }) => poll_after(view, turn, forecast, now, salt),
         None => poll_after_inside(view, salt),
     })
+}
+
+/// How a place ended, and why, as far as the view knows.
+fn ended(view: &View, ordinal: Ordinal, ending: Ending) -> ApiError {
+    let reason = view.reason(ordinal);
+    ApiError::TokenEnded(ending, reason.filter(|reason| reason.ending() == ending))
 }
 
 /// A place whose join the store may have forgotten is confirmed by asking for it.

@@ -77,8 +77,8 @@ fn turned_away(error: ApiError) -> Result<Decision, GateError> {
             poll_after: Duration::from_millis(poll_after_ms),
         })),
         ApiError::TokenInvalid => Ok(Decision::Refuse(Refusal::Invalid)),
-        ApiError::TokenEnded(Ending::Done) => Ok(Decision::Refuse(Refusal::Expired)),
-        ApiError::TokenEnded(Ending::Gone) => Ok(Decision::Refuse(Refusal::Gone)),
+        ApiError::TokenEnded(Ending::Done, _) => Ok(Decision::Refuse(Refusal::Expired)),
+        ApiError::TokenEnded(Ending::Gone, _) => Ok(Decision::Refuse(Refusal::Gone)),
         error => Err(error.into()),
     }
 }

@@ -8,6 +8,7 @@ mod bad_input;
 mod beside;
 mod cross_site;
 mod crowd;
+mod endings;
 mod gate;
 mod health;
 mod hostile_logins;

@@ -129,7 +129,7 @@ fn without_scripts_the_whole_way_is_forms_and_redirects() {
     assert_eq!(left.status, 303);
     assert!(left.header("set-cookie").unwrap().starts_with("rl_main=; "));
     let over = html(&look(&mut app, back));
-    assert!(over.contains("Your pass ran out or was finished."));
+    assert!(over.contains("You are done."));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Leaving, finishing, being put out.
 
-use ropeline_core::{Departure, Ending, Joined, Live, Located, Ordinal, Standing};
+use ropeline_core::{Departure, Ending, Joined, Live, Located, Ordinal, Reason, Standing};
 
 use super::{
     Fixture,
     given::{Given, bank, holder_of, is_inside, secs},
 };
+use crate::Operation;
 
 const DONE: Standing = Standing::Ended(Ending::Done);
 const GONE: Standing = Standing::Ended(Ending::Gone);
@@ -27,6 +28,28 @@ pub async fn who_leaves_while_inside_is_done(fixture: &mut impl Fixture) {
     given.line(1).await;
     assert_eq!(given.leave(1).await, Departure::Finished);
     assert_eq!(given.nth(1).await, DONE);
+}
+
+/// The picture says why each place ended.
+pub async fn everybody_can_be_told_why_their_place_ended(fixture: &mut impl Fixture) {
+    let given = Given::room(fixture, bank(1)).await;
+    given.line(5).await;
+    given.leave(2).await;
+    given.revoke("user-3").await;
+    given.finish(1).await;
+    given.advance(secs(30)).await;
+    given.operate(Operation::Reset).await;
+    let view = given.view().await;
+    let reasons: Vec<_> = (1..=6).map(|n| view.reason(Ordinal(n))).collect();
+    let [finished, left, removed, expired, reset] = [
+        Reason::Finished,
+        Reason::Left,
+        Reason::Removed,
+        Reason::Expired,
+        Reason::Reset,
+    ]
+    .map(Some);
+    assert_eq!(reasons, [finished, left, removed, expired, reset, None]);
 }
 
 /// Leaving a second time does nothing.

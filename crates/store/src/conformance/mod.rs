@@ -142,6 +142,7 @@ macro_rules! conformance_tests {
             departure: [
                 who_leaves_the_line_is_gone,
                 who_leaves_while_inside_is_done,
+                everybody_can_be_told_why_their_place_ended,
                 one_leaves_once,
                 who_finishes_makes_room,
                 who_waits_has_nothing_to_finish,

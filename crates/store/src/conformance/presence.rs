@@ -1,6 +1,6 @@
 //! Those who are not there neither hold up the line nor lose their place at once.
 
-use ropeline_core::{Ending, Joined, Live, Ordinal, Policy, Standing};
+use ropeline_core::{Ending, Joined, Live, Ordinal, Policy, Reason, Standing};
 
 use super::{
     Fixture,
@@ -59,7 +59,10 @@ pub async fn who_comes_back_in_time_is_served_first(fixture: &mut impl Fixture) 
     given.line(2).await;
     a_minute_passes(&given, &[2]).await;
     given.operate(Operation::Resume).await;
-    assert_eq!(given.nth(1).await, Standing::Live(Live::AtDoor { before: 0 }));
+    assert_eq!(
+        given.nth(1).await,
+        Standing::Live(Live::AtDoor { before: 0 })
+    );
     assert_eq!(given.join("behind").await, Joined::New(Ordinal(3)));
     given.advance(secs(10)).await;
     assert!(is_inside(given.nth(1).await));
@@ -87,7 +90,9 @@ pub async fn who_does_not_come_back_is_gone(fixture: &mut impl Fixture) {
     given.operate(Operation::Resume).await;
     given.advance(secs(60)).await;
     assert_eq!(given.nth(1).await, Standing::Ended(Ending::Gone));
-    assert_eq!(given.view().await.header.counters.missed, 1);
+    let view = given.view().await;
+    assert_eq!(view.header.counters.missed, 1);
+    assert_eq!(view.reason(Ordinal(1)), Some(Reason::Missed));
 }
 
 /// Who asks is there, as well as who is marked.

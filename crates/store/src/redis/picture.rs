@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ropeline_core::{Bits, Header, Pace, RoomClock, RoomState, Timestamp, View};
+use ropeline_core::{
+    Bits, Header, Ordinal, Pace, Reason, Reasons, RoomClock, RoomState, Timestamp, View,
+};
 
 use super::{
     fields,
@@ -42,20 +44,27 @@ impl Picture {
         if let (Some(old), false) = (old, looked.is_snapshot()) {
             (view.gone, view.done) = (old.view.gone.clone(), old.view.done.clone());
         }
+        // What ended stays ended, and why it did.
+        view.reasons = old.map_or_else(Reasons::default, |old| old.view.reasons.clone());
         if let Since::Log {
             gone,
             done,
             set_aside: new,
+            reasons,
         } = &looked.since
         {
             insert(&mut view.gone, gone);
             insert(&mut view.done, done);
             insert(&mut set_aside, new);
+            for (ordinal, reason) in reasons {
+                view.reasons.note(*ordinal, *reason);
+            }
         }
         insert(&mut set_aside, aside);
         for bits in [&mut view.gone, &mut view.done, &mut set_aside] {
             bits.forget_below(view.header.base.0);
         }
+        view.reasons.forget_below(view.header.base);
         pace.observe(&view);
         view.pace = *pace;
         Some(Self {
@@ -128,6 +137,8 @@ enum Since {
         gone: Vec<u64>,
         done: Vec<u64>,
         set_aside: Vec<u64>,
+        /// Why, where that is known.
+        reasons: Vec<(Ordinal, Reason)>,
     },
     Snapshot {
         gone: Bits,
@@ -137,10 +148,15 @@ enum Since {
 
 impl Since {
     fn log(what: &mut Values) -> Read<Self> {
+        let (gone, done) = (what.ordinals()?, what.ordinals()?);
+        let set_aside = what.ordinals()?;
+        let mut reasons = what.reasons(&gone)?;
+        reasons.append(&mut what.reasons(&done)?);
         Ok(Self::Log {
-            gone: what.ordinals()?,
-            done: what.ordinals()?,
-            set_aside: what.ordinals()?,
+            gone,
+            done,
+            set_aside,
+            reasons,
         })
     }
 }
@@ -244,6 +260,7 @@ impl Looked {
             header: self.header.clone(),
             gone,
             done,
+            reasons: Reasons::default(),
             inside: self.inside,
             aside: self.aside,
             door: self.door,

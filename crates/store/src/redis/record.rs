@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use ropeline_core::{Bits, Header, Ordinal, Pace, RoomId, Timestamp, View};
+use ropeline_core::{Bits, Header, Ordinal, Pace, Reasons, RoomId, Timestamp, View};
 use serde::{Deserialize, Serialize};
 
 use super::{Inner, room::RoomNode};
@@ -142,6 +142,7 @@ impl RoomRecord {
         let view = View {
             gone: Bits::from_bitmap(base, &from_hex(&self.gone)),
             done: Bits::from_bitmap(base, &from_hex(&self.done)),
+            reasons: Reasons::default(),
             inside: 0,
             aside: 0,
             door: 0,

@@ -6,7 +6,7 @@ use redis::{Cmd, Value as Said};
 use rmpv::Value;
 use ropeline_core::{
     Counters, Departure, Ending, Holder, ImportRow, Imported, JoinKey, Joined, Live, Ordinal, Pass,
-    Policy, RoomState, Standing, Timestamp, View, Was,
+    Policy, Reason, RoomState, Standing, Timestamp, View, Was,
 };
 use thiserror::Error;
 
@@ -235,6 +235,27 @@ impl Values {
         numbers
             .collect::<Result<_, _>>()
             .map_err(|_| Unreadable("ordinals"))
+    }
+
+    /// Why these places ended, a letter for each, as `library/places.lua` has them; those whose letter says nothing are
+    /// left out.
+    pub(super) fn reasons(&mut self, ordinals: &[u64]) -> Read<Vec<(Ordinal, Reason)>> {
+        let letters = self.bytes()?;
+        if letters.len() != ordinals.len() {
+            return Err(Unreadable("reasons"));
+        }
+        let reason = |(ordinal, letter): (&u64, u8)| {
+            let reason = match letter {
+                b'l' => Reason::Left,
+                b'r' => Reason::Removed,
+                b'm' => Reason::Missed,
+                b'f' => Reason::Finished,
+                b'e' => Reason::Expired,
+                _ => return None,
+            };
+            Some((Ordinal(*ordinal), reason))
+        };
+        Ok(ordinals.iter().zip(letters).filter_map(reason).collect())
     }
 
     /// A room, each field followed by its value.

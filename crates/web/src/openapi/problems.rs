@@ -37,7 +37,14 @@ pub fn problem_schema() -> RefOr<Schema> {
         .property("requestId", text("The same as in the log."))
         .property("errors", ArrayBuilder::new().items(error))
         .property("position", number("`NOT_ADMITTED` only."))
-        .property("pollAfterMs", number("`NOT_ADMITTED` only."));
+        .property("pollAfterMs", number("`NOT_ADMITTED` only."))
+        .property(
+            "reason",
+            text(
+                "`TOKEN_EXPIRED` (`EXPIRED`, `FINISHED`) and `TOKEN_NOT_FOUND` (`LEFT`, `REMOVED`, `RESET`, `MISSED`) \
+                 only, where it is known why the place ended.",
+            ),
+        );
     let problem = ["type", "title", "status", "code", "detail", "requestId"]
         .into_iter()
         .fold(problem, ObjectBuilder::required);

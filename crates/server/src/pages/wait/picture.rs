@@ -14,7 +14,7 @@ use ropeline_web::{
 
 use super::here::{Here, Mode};
 use crate::{
-    error::{ApiError, TOKEN_EXPIRED, TOKEN_NOT_FOUND},
+    error::ApiError,
     moment::Moment,
     pages::{return_to::ReturnTo, span},
     queue::PlaceView,
@@ -37,6 +37,8 @@ pub(super) struct Picture {
     wait: String,
     notice: String,
     reason: String,
+    /// Whether it is not the wait that has ended but the visit.
+    visit_ended: bool,
     reference: String,
     refresh_s: Option<u64>,
 }
@@ -52,6 +54,7 @@ impl Picture {
             wait: String::new(),
             notice: String::new(),
             reason: String::new(),
+            visit_ended: false,
             reference: String::new(),
             refresh_s: None,
         }
@@ -95,19 +98,27 @@ impl Picture {
     /// Somebody without a live place, or whose place cannot be told.
     pub(super) fn of_error(error: ApiError, page: Page, here: &Here, id: &RequestId) -> Self {
         let texts = page.texts();
-        let code = match error {
+        let visit_ended = matches!(error, ApiError::TokenEnded(Ending::Done, _));
+        let why = match error {
             ApiError::TokenInvalid if here.left => "left",
             ApiError::TokenInvalid => {
                 return Self::new("joining", texts.get("wait", "title"));
             }
-            ApiError::TokenEnded(Ending::Done) => TOKEN_EXPIRED.code,
-            ApiError::TokenEnded(Ending::Gone) => TOKEN_NOT_FOUND.code,
+            ApiError::TokenEnded(_, Some(reason)) => reason.as_str(),
+            ApiError::TokenEnded(Ending::Gone, None) => "unknown",
+            ApiError::TokenEnded(Ending::Done, None) => "unknown_visit",
             error => return Self::refused(error, page, id),
         };
-        let reason = texts.get("wait", &format!("ended_{code}")).to_owned();
+        let reason = texts.get("wait", &format!("ended_{why}")).to_owned();
+        let title = if visit_ended {
+            "visit_ended"
+        } else {
+            "title_ended"
+        };
         Self {
+            visit_ended,
             reason,
-            ..Self::new("ended", texts.get("wait", "title_ended"))
+            ..Self::new("ended", texts.get("wait", title))
         }
     }
 
@@ -158,6 +169,7 @@ impl Picture {
             refresh_s => self.refresh_s,
             plain => here.mode == Mode::Plain,
             plain_link => plain.link(),
+            visit_ended => self.visit_ended,
             return_to => here.return_to.as_ref().map(ReturnTo::as_str),
             key => BASE64.encode(random::<16>()),
             script_texts => Value::from_safe_string(script_texts),

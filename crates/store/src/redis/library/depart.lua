@@ -7,13 +7,13 @@
 
 local function give_up(ordinal)
   R.left = R.left + 1
-  end_place(ordinal, 'gone')
+  end_place(ordinal, 'gone', 'l')
   return 'left'
 end
 
 local function end_pass(ordinal)
   R.finished = R.finished + 1
-  end_place(ordinal, 'done')
+  end_place(ordinal, 'done', 'f')
   return 'finished'
 end
 
@@ -38,7 +38,7 @@ local function revoke(visitor)
   local place = end_if_expired(find(visitor))
   if not place then return 0 end
   R.revoked = R.revoked + 1
-  end_place(place, 'gone')
+  end_place(place, 'gone', 'r')
   return place
 end
 

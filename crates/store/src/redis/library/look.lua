@@ -2,7 +2,7 @@
 --
 -- ARGV   8 epoch of the view
 -- Returns { status, ..., this server's run id, the room's fields, how many are inside, aside, at the door, when settling has
---        something to do next or -1, 'log' and what ended since as { gone, done, aside } or 'snapshot' and { bitmap of
+--        something to do next or -1, 'log' and what ended since as `told_ended` has it or 'snapshot' and { bitmap of
 --        the gone, bitmap of the done } or 'same' }
 
 local function since_then()

@@ -48,8 +48,9 @@ local function note_stay(ordinal)
   R.stayed_ms = R.stayed_ms + max(0, now - since)
 end
 
--- Ends a place in whatever live state it is, or a lost one.
-local function end_place(ordinal, how)
+-- Ends a place in whatever live state it is, or a lost one. `why` is a letter for the log: l left, r removed,
+-- m missed, f finished, e expired; without it nobody can be told why.
+local function end_place(ordinal, how, why)
   if call('ZREM', ACTIVE, ordinal) == 1 then
     note_stay(ordinal)
     R.departed = R.departed + 1
@@ -61,6 +62,7 @@ local function end_place(ordinal, how)
   if how == 'done' then bits, list = DONE, ended_done end
   if ordinal > R.base then call('SETBIT', bits, ordinal - R.base, 1) end
   list[#list + 1] = text(ordinal)
+  list.why = (list.why or '') .. (why or '?')
   visible = true
 end
 
@@ -70,7 +72,7 @@ local function end_if_expired(place)
   local expires_at = tonumber(call('ZSCORE', ACTIVE, place) or nil)
   if not expires_at or expires_at > now then return place end
   R.expired = R.expired + 1
-  end_place(place, 'done')
+  end_place(place, 'done', 'e')
 end
 
 -- Notes that the holder of a live place is there; one who missed a turn is at the door again.

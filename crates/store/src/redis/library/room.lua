@@ -235,31 +235,41 @@ do
     return due == INFINITY and -1 or due
   end
 
+  -- What a node is told of endings: who is gone, done and set aside, and a letter for each of the gone and the done.
+  local function told_ended(gone, were_done, aside, why_gone, why_done)
+    return { concat(gone, ' '), concat(were_done, ' '), concat(aside, ' '), why_gone, why_done }
+  end
+
   -- Entries that are read from the log at the most.
   local LOG_PAGE = 256
 
-  -- What ended or was set aside since a version, as three texts, and whether more than numbers has changed since; nil if
+  -- What ended or was set aside since a version, as five texts, and whether more than numbers has changed since; nil if
   -- the log does not reach back so far. A stream that was trimmed does not say so itself, so each entry names the one
-  -- before it.
+  -- before it. An entry of an earlier release does not say why places ended.
   function ended_since(version)
     if version > R.version then return end
-    if version >= R.logged then return { '', '', '' }, false end
+    if version >= R.logged then return { '', '', '', '', '' }, false end
     local entries = call('XRANGE', LOG, text(version + 1) .. '-1', '+', 'COUNT', LOG_PAGE)
     local last = entries[#entries]
     if not last or last[1] ~= text(R.logged) .. '-1' or tonumber(entries[1][2][2]) > version then return end
-    local ended, more = { gone = {}, done = {}, aside = {} }, false
+    local ended, why, more = { gone = {}, done = {}, aside = {} }, { gone = {}, done = {} }, false
     for _, entry in ipairs(entries) do
       local fields = entry[2]
       for i = 1, #fields, 2 do
         local list = ended[fields[i]]
         if list then
           list[#list + 1] = fields[i + 1]
+          if why[fields[i]] then
+            local said = fields[i + 2] == 'why' and fields[i + 3]
+            local whys = why[fields[i]]
+            whys[#whys + 1] = said or fields[i + 1]:gsub('%d+', '?'):gsub(' ', '')
+          end
         elseif fields[i] == 'turned' then
           more = true
         end
       end
     end
-    return { concat(ended.gone, ' '), concat(ended.done, ' '), concat(ended.aside, ' ') }, more
+    return told_ended(ended.gone, ended.done, ended.aside, concat(why.gone), concat(why.done)), more
   end
 
   -- Whether this call gave places and did nothing else that a view shows: settling has let nobody in, and ended and set
@@ -276,7 +286,7 @@ do
 
   -- Writes behind an answer's `told` values what a node needs to show the room as it is now, if it shows an earlier version
   -- of it: what has to do with the tick and the rounds, next due; and if more than `issued` has changed since, the fields
-  -- of THEN, how many are inside, aside, at the door, what ended since: gone, done, set aside. A field that is absent is
+  -- of THEN, how many are inside, aside, at the door, what ended since, as `told_ended` has it. A field that is absent is
   -- -1. Nothing else changes without `turned`. Says how many values that are; with none, the node looks.
   local function tell(list, told)
     local shown = number(ARGV[5])
@@ -287,7 +297,8 @@ do
       more = turned
     elseif behind < 0 or shown < R.logged then
       if behind == 1 and visible then
-        ended, more = { concat(ended_gone, ' '), concat(ended_done, ' '), concat(set_aside, ' ') }, turned
+        ended = told_ended(ended_gone, ended_done, set_aside, ended_gone.why or '', ended_done.why or '')
+        more = turned
       else
         ended, more = ended_since(shown)
         if not ended then return 0 end
@@ -305,8 +316,8 @@ do
     end
     at = at + #THEN
     list[at + 1], list[at + 2], list[at + 3] = call('ZCARD', ACTIVE), call('ZCARD', ASIDE), call('ZCARD', DOOR)
-    list[at + 4], list[at + 5], list[at + 6] = ended[1], ended[2], ended[3]
-    return at + 6 - told
+    for i = 1, #ended do list[at + 3 + i] = ended[i] end
+    return at + 3 + #ended - told
   end
 
   function answer(status, more, ...)
@@ -316,8 +327,14 @@ do
   -- What the log has of this version besides numbers.
   local function happened()
     local entry, at = {}, 0
-    if #ended_gone > 0 then entry[at + 1], entry[at + 2], at = 'gone', concat(ended_gone, ' '), at + 2 end
-    if #ended_done > 0 then entry[at + 1], entry[at + 2], at = 'done', concat(ended_done, ' '), at + 2 end
+    if #ended_gone > 0 then
+      entry[at + 1], entry[at + 2], entry[at + 3], entry[at + 4] = 'gone', concat(ended_gone, ' '), 'why', ended_gone.why
+      at = at + 4
+    end
+    if #ended_done > 0 then
+      entry[at + 1], entry[at + 2], entry[at + 3], entry[at + 4] = 'done', concat(ended_done, ' '), 'why', ended_done.why
+      at = at + 4
+    end
     if #set_aside > 0 then entry[at + 1], entry[at + 2], at = 'aside', concat(set_aside, ' '), at + 2 end
     if turned then entry[at + 1], entry[at + 2] = 'turned', R.state end
     return entry

@@ -7,8 +7,8 @@ do
   -- fills one says how far it goes, and what lies behind that is not looked at.
   local set, passes, since = {}, {}, {}
 
-  -- Writes down how many places ended. Neighbours are dropped together.
-  local function end_many(ordinals, how)
+  -- Writes down that places ended, and why. Neighbours are dropped together.
+  local function end_many(ordinals, how, why)
     local bits, list = GONE, ended_gone
     if how == 'done' then bits, list = DONE, ended_done end
     for i = 1, #ordinals do ordinals[i] = tonumber(ordinals[i]) end
@@ -27,6 +27,7 @@ do
         from = i + 1
       end
     end
+    list.why = (list.why or '') .. why:rep(#ordinals)
     call('BITFIELD', bits, unpack(set, 1, at))
     visible = true
   end
@@ -45,7 +46,7 @@ do
     call('HDEL', SINCE, unpack(due))
     R.expired = R.expired + #due
     R.departed = R.departed + #due
-    end_many(due, 'done')
+    end_many(due, 'done', 'e')
     return #due
   end
 
@@ -55,7 +56,7 @@ do
     if #due == 0 then return 0 end
     call('ZREM', ASIDE, unpack(due))
     R.missed = R.missed + #due
-    end_many(due, 'gone')
+    end_many(due, 'gone', 'm')
     return #due
   end
 
@@ -210,7 +211,7 @@ do
     R.stepped_over = R.stepped_over + #ordinals
     if R.missed_turn_ttl == 0 then
       R.missed = R.missed + #ordinals
-      return end_many(ordinals, 'gone')
+      return end_many(ordinals, 'gone', 'm')
     end
     local turns, given_up = {}, now + R.missed_turn_ttl
     for _, ordinal in ipairs(ordinals) do

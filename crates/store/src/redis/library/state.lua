@@ -18,7 +18,7 @@
 --        8 done    bitmap      by ordinal - base: was inside and is no longer
 --        9 seen0  10 seen1  11 seen2  bitmaps by ordinal - base: presence, round n in seen(n mod 3); but for those
 --                              whom a join gave a place in that round, see `is_newly_given`
---       12 log     stream      <version>-1: what ended or moved in that version, and whether the state, a pause or
+--       12 log     stream      <version>-1: what ended, and why, or moved in that version, and whether the state, a pause or
 --                              the policy changed; versions that only gave places are not in it
 --       13 keys0  14 keys1     hashes: idempotency key -> digest of the request, round n in keys(n mod 2)
 --       15 imported 16 claimed bitmaps by ordinal - base: given by an import, and answered to a join since
