@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BANK_COUNTER, WIDE, charge, come, focused, holds, nameOf, press, seat, seatsShown, tabToSeats } from "./buyer.js";
-import { says, sees, story, text } from "./given.js";
+import { open, says, sees, story, text } from "./given.js";
 
 story("from the home page through the line to the receipt, by keyboard, and the next is let in", BANK_COUNTER, async ({ server, visitor }) => {
   const [first, second, third] = [await visitor(), await visitor(), await visitor()];
@@ -94,4 +94,18 @@ story("whoever is put out keeps what they hold, and may line up again", WIDE, as
   await page.waitForURL(/\/receipt\/\d+$/);
   await page.goto(`${server.url}/`);
   assert.match(await page.textContent(".ticket"), /Seat 1/);
+});
+
+story("those who wait see the seats of their date, and of another room none", `${BANK_COUNTER}[rooms.other]\nbatch = 1\nevery = "1h"\n`, async ({ server, visitor }) => {
+  await server.join();
+  const person = await visitor();
+  const page = await come(person, server, "Kim");
+  await page.waitForURL(/wait\/main/);
+  await says(page, "seats", /^50$/);
+  const all = await open(await visitor(), `${server.url}/wait/main`);
+  await says(all, "seats", /^150$/);
+  await server.join("other");
+  const other = await open(await visitor(), `${server.url}/wait/other`);
+  await sees(other, "waiting");
+  assert.equal(await other.isVisible("#seats-row"), false);
 });

@@ -15,10 +15,12 @@ const SAY_MS = 20_000;
 const STALE_MS = 5_000;
 // A join without an answer is tried again after this, up to twice as late.
 const RETRY_MS = 2_000;
+// How often the box office is asked about the seats of the date that one waits for.
+const SEATS_MS = 30_000;
 
 const at = (id) => document.getElementById(id);
 const page = at("wait");
-const { room, return: returnTo } = page.dataset;
+const { room, return: returnTo, date } = page.dataset;
 const texts = JSON.parse(at("texts").textContent);
 const word = words(texts, document.documentElement.lang);
 const remembered = memory(room);
@@ -28,6 +30,9 @@ let panel = page.dataset.state;
 let hadPlace = false;
 let inTrouble = false;
 let soldOut = false;
+// Of the date: unknown until the box office has said so.
+let dateSeats = null;
+let seatsAskedAt = -SEATS_MS;
 let said = { text: "", at: 0 };
 let countdown;
 let retrying;
@@ -80,7 +85,8 @@ function waiting(place, seen, now) {
     at("at").dateTime = admitAt;
     at("at").textContent = word.clock(Date.parse(admitAt) - now + Date.now());
   }
-  showSeats(seatsLeft);
+  if (date && seatsLeft !== null) askSeats();
+  showSeats(date && seatsLeft !== null ? dateSeats : seatsLeft);
   // Being next is all of the way.
   at("progress").max = seen.from + 1;
   at("progress").value = seen.from - ahead + 1;
@@ -105,6 +111,16 @@ function rank({ ahead, next, beforeLine }) {
   return { big: word.number(ahead), label, title: title_ahead, spoken: say_ahead };
 }
 
+// The room knows how many seats of all dates are left, the box office those of one.
+async function askSeats() {
+  if (performance.now() - seatsAskedAt < SEATS_MS) return;
+  seatsAskedAt = performance.now();
+  const { place: told, problem } = await ask("GET", `/tickets/${date}/left`);
+  if (told) dateSeats = told.seatsLeft;
+  else if (problem) dateSeats = null;
+  if (panel === "waiting") showSeats(dateSeats);
+}
+
 function showSeats(left) {
   // A page that an earlier version wrote, and that asks this one for its scripts, has no row for them.
   if (!at("seats-row")) return;
@@ -119,7 +135,8 @@ function roomNotice({ asOf, roomState }, now) {
   const asOfMs = Date.parse(asOf);
   if (now - asOfMs > STALE_MS) return fill(texts.wait.stale, { time: word.exactClock(asOfMs - now + Date.now()) });
   const { sold_out: SOLD_OUT, paused: PAUSED, closed: CLOSED, draining: DRAINING } = texts.wait;
-  return { SOLD_OUT, PAUSED, CLOSED, DRAINING }[roomState] ?? "";
+  const OPEN = date && dateSeats === 0 ? texts.wait.sold_out_date : "";
+  return { OPEN, SOLD_OUT, PAUSED, CLOSED, DRAINING }[roomState] ?? "";
 }
 
 function admitted({ remainingSeconds }) {

@@ -7,6 +7,7 @@
 mod board;
 mod book;
 mod home;
+mod left;
 mod receipt;
 mod tickets;
 mod trouble;
@@ -38,6 +39,7 @@ pub(crate) fn router(service: &Service) -> Router {
             "/tickets/{concertDateId}",
             get(tickets::tickets).post(tickets::enter),
         )
+        .route("/tickets/{concertDateId}/left", get(left::left))
         .route("/receipt/{reservationId}", get(receipt::receipt))
         .route("/logout", post(visitor::log_out))
         .route("/boxoffice/assets/{digest}/{name}", get(book::asset_file))

@@ -29,7 +29,7 @@ const AMOUNTS: [i64; 4] = [50_000, 100_000, 200_000, 500_000];
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DatePath {
-    concert_date_id: DateId,
+    pub(super) concert_date_id: DateId,
 }
 
 /// What the form sends; without a name if somebody has logged in.

@@ -256,6 +256,30 @@ async fn whoever_is_not_inside_is_led_into_the_line_and_back() {
 }
 
 #[tokio::test]
+async fn everybody_may_know_how_many_seats_of_a_date_are_left() {
+    let given = Given::on_sqlite().await;
+    let house = House::wide(&given).await;
+    let (open, seats) = date(&given).await;
+    // Another date, whose seats do not count.
+    given.seats(5).await;
+    let left = async || {
+        house.advance(Duration::from_secs(1)).await;
+        let answer = house.get(format!("/tickets/{open}/left")).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        serde_json::from_str::<serde_json::Value>(&answer.text).unwrap()
+    };
+    let of_date = |seats| json!({"concertDateId": open, "seatsLeft": seats});
+    assert_eq!(left().await, of_date(2));
+    let kim = house.person_with_price_of(1).await;
+    let held = house.held(&kim, seats[1]).await;
+    assert_eq!(left().await, of_date(2), "a held seat may be free again");
+    assert_eq!(house.pay(&kim, held).await.status, StatusCode::OK);
+    assert_eq!(left().await, of_date(1));
+    let unknown = house.get("/tickets/999/left").await;
+    assert_eq!(unknown.problem(), (404, "DATE_NOT_FOUND".into()));
+}
+
+#[tokio::test]
 async fn whoever_holds_a_seat_can_pay_for_it_without_a_pass() {
     let given = Given::on_sqlite().await;
     let house = House::for_so_many(&given, 1).await;

@@ -22,6 +22,8 @@ pub(super) struct Here {
     pub(super) from: u64,
     /// Whether the line was left just now.
     pub(super) left: bool,
+    /// The date of a concert that one waits for, where the address says it.
+    pub(super) date: Option<u64>,
 }
 
 impl Here {
@@ -35,6 +37,7 @@ impl Here {
             mode: Mode::Scripted,
             from: 0,
             left: false,
+            date: None,
         };
         let (query, plain_return) = split_return(query);
         here.return_to = plain_return.and_then(|address| app.returns.judge(address));
@@ -44,6 +47,7 @@ impl Here {
                 "nojs" => here.mode = Mode::Plain,
                 "from" => here.from = value.parse().unwrap_or(0),
                 "left" => here.left = true,
+                "date" => here.date = value.parse().ok(),
                 _ => {}
             }
         }
@@ -59,6 +63,12 @@ impl Here {
         })
     }
 
+    /// The date of a concert that one waits for: as the address says, or by where it leads.
+    pub(super) fn date(&self) -> Option<u64> {
+        let implied = || date_of(self.return_to.as_ref()?.as_str());
+        self.date.or_else(implied)
+    }
+
     /// The address as text.
     pub(super) fn link(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
@@ -71,6 +81,9 @@ impl Here {
         if self.left {
             query.append_pair("left", "1");
         }
+        if let Some(date) = self.date {
+            query.append_pair("date", &date.to_string());
+        }
         if let Some(return_to) = &self.return_to {
             query.append_pair("return", return_to.as_str());
         }
@@ -79,6 +92,13 @@ impl Here {
             query => format!("/wait/{}?{query}", self.room),
         }
     }
+}
+
+/// The date in the address of its seats at the box office.
+fn date_of(address: &str) -> Option<u64> {
+    let rest = address.strip_prefix("/tickets/")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    rest[..end].parse().ok()
 }
 
 /// The query without an address that ends it as it is, and that address. Proxies such as nginx cannot write
@@ -101,7 +121,23 @@ fn split_return(query: &str) -> (&str, Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::split_return;
+    use super::{date_of, split_return};
+
+    #[test]
+    fn the_date_is_in_the_address_of_its_seats() {
+        for (address, date) in [
+            ("/tickets/7", Some(7)),
+            ("/tickets/7?lang=ko", Some(7)),
+            ("/tickets/7#seats", Some(7)),
+            ("/tickets/", None),
+            ("/tickets/x", None),
+            ("/tickets/-1", None),
+            ("https://other.example/tickets/7", None),
+            ("/concert?id=7", None),
+        ] {
+            assert_eq!(date_of(address), date, "{address}");
+        }
+    }
 
     #[test]
     fn an_address_at_the_end_is_taken_as_it_is() {
