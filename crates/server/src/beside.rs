@@ -13,7 +13,7 @@ use crate::{app::App, login::Logins, openapi};
 /// Its router has the page at `/`; that of the rooms is at `/rooms` then. Of paths and shapes that are described on
 /// both sides, and codes that are explained on both, the room's are shown.
 pub struct Beside {
-    /// What it answers. None of its paths may be one of the rooms', and it has no fallback of its own.
+    /// What it answers. None of its paths may be one of the rooms', whose fallback is taken for both.
     pub router: Router,
     /// Its part of `/openapi.json` and `/docs`.
     pub openapi: OpenApi,

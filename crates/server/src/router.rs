@@ -6,6 +6,7 @@ use axum::{
     routing::{delete, get, post, put},
 };
 use http::{HeaderName, HeaderValue, Method, header};
+use ropeline_web::pages::{method_not_allowed, not_found};
 use tower_http::cors::CorsLayer;
 
 use crate::{admin, app::App, health, openapi, pages, problems, queue, service};
@@ -57,10 +58,12 @@ pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::json))
         .merge(openapi::reader())
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .with_state(app.clone());
     let guard = from_fn_with_state(app, admin::guard);
     match beside {
-        Some(beside) => rooms.merge(beside.layer(guard)),
+        Some(beside) => rooms.merge(beside.reset_fallback().layer(guard)),
         None => rooms,
     }
 }

@@ -32,7 +32,7 @@ pub use crate::{
     client::{Client, TrustedProxies},
     credentials::{bearer, cookie},
     event_loops::EventLoops,
-    explained::{Explained, explain},
+    explained::{Explained, Words, explain},
     extract::{Json, JsonBody, JsonText, Path, Query, object},
     idempotency::{IdempotencyKey, InvalidIdempotencyKey},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED},

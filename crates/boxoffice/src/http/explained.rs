@@ -114,6 +114,18 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_is_explained_in_korean() {
+        for it in EXPLAINED {
+            let korean = it.words(ropeline_web::Language::Korean);
+            assert!(
+                korean.is_some(),
+                "{} is not in problems.ko.toml",
+                it.kind.code
+            );
+        }
+    }
+
+    #[test]
     fn explanations_are_sentences_that_html_takes_as_they_are() {
         for it in EXPLAINED {
             for text in [it.when, it.what_to_do] {

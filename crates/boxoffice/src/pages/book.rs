@@ -3,10 +3,8 @@
 use std::sync::LazyLock;
 
 use axum::response::Response;
-use ropeline_web::{
-    Path, Problem,
-    pages::{Book, SCRIPT, STYLE, Sources, asset},
-};
+use http::{HeaderMap, Uri};
+use ropeline_web::pages::{Book, Page, PagePath, SCRIPT, STYLE, Sources, asset, or_not_found};
 
 /// The box office's templates, texts and files.
 pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
@@ -43,9 +41,12 @@ pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
 
 /// One of the files that pages name.
 pub(super) async fn asset_file(
-    Path((digest, name)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    BOOK.asset(&digest, &name)
+    PagePath((digest, name)): PagePath<(String, String)>,
+    page: Page,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    or_not_found(BOOK.asset(&digest, &name), page, &uri, &headers)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use axum::{
     extract::FromRef,
     routing::{get, post},
 };
-use ropeline_web::pages::Book;
+use ropeline_web::pages::{Book, method_not_allowed, not_found};
 
 use self::board::Board;
 pub(crate) use self::book::BOOK;
@@ -43,6 +43,8 @@ pub(crate) fn router(service: &Service) -> Router {
         .route("/receipt/{reservationId}", get(receipt::receipt))
         .route("/logout", post(visitor::log_out))
         .route("/boxoffice/assets/{digest}/{name}", get(book::asset_file))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .with_state(pages)
 }
 

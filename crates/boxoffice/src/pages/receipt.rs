@@ -3,7 +3,7 @@
 use axum::{extract::State, response::Response};
 use http::{HeaderMap, header::HOST};
 use minijinja::{Value, context};
-use ropeline_web::{Path, pages::Page};
+use ropeline_web::pages::{Page, PagePath};
 use serde::Deserialize;
 
 use super::{
@@ -27,7 +27,7 @@ pub(super) async fn receipt(
     State(pages): State<Pages>,
     page: Page,
     visitor: Visitor,
-    Path(ReceiptPath { reservation_id }): Path<ReceiptPath>,
+    PagePath(ReceiptPath { reservation_id }): PagePath<ReceiptPath>,
     headers: HeaderMap,
 ) -> Response {
     let here = format!("/receipt/{reservation_id}");

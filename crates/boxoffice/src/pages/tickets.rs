@@ -9,7 +9,10 @@ use http::{HeaderValue, header::SET_COOKIE};
 use minijinja::{Value, context};
 use ropeline_core::RoomId;
 use ropeline_gate::Ticket;
-use ropeline_web::{Client, Path, pages::Page};
+use ropeline_web::{
+    Client,
+    pages::{Page, PagePath},
+};
 use serde::Deserialize;
 
 use super::{
@@ -43,7 +46,7 @@ pub(super) async fn tickets(
     State(pages): State<Pages>,
     page: Page,
     visitor: Visitor,
-    Path(DatePath { concert_date_id }): Path<DatePath>,
+    PagePath(DatePath { concert_date_id }): PagePath<DatePath>,
 ) -> Response {
     let here = here(concert_date_id);
     let shown = async {
@@ -66,7 +69,7 @@ pub(super) async fn enter(
     page: Page,
     visitor: Visitor,
     client: Client,
-    Path(DatePath { concert_date_id }): Path<DatePath>,
+    PagePath(DatePath { concert_date_id }): PagePath<DatePath>,
     Form(Entering { name }): Form<Entering>,
 ) -> Response {
     let here = here(concert_date_id);

@@ -464,3 +464,29 @@ async fn every_file_that_a_page_names_is_there() {
     }
     assert!(files >= 12, "{files}");
 }
+
+#[tokio::test]
+async fn an_address_of_nothing_is_a_page_for_people_and_a_problem_for_programs() {
+    let given = Given::on_sqlite().await;
+    let house = House::wide(&given).await;
+    for path in [
+        "/nothing",
+        "/receipt/abc",
+        "/tickets/abc",
+        "/boxoffice/assets/0/nothing.js",
+    ] {
+        let opened = house
+            .get(path)
+            .header("Accept", "text/html,*/*;q=0.8")
+            .await;
+        let said = page(&opened, StatusCode::NOT_FOUND);
+        assert!(said.contains("There is nothing at this address"), "{path}");
+        let program = house.get(path).await;
+        assert_eq!(program.status, StatusCode::NOT_FOUND, "{path}");
+        let kind = program.headers.get("content-type");
+        assert!(
+            kind.is_none_or(|kind| kind != "text/html; charset=utf-8"),
+            "{path}"
+        );
+    }
+}

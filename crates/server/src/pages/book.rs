@@ -3,10 +3,8 @@
 use std::sync::LazyLock;
 
 use axum::{extract::FromRef, response::Response};
-use ropeline_web::{
-    Path, Problem,
-    pages::{Book, SCRIPT, STYLE, Sources, asset},
-};
+use http::{HeaderMap, Uri};
+use ropeline_web::pages::{Book, Page, PagePath, SCRIPT, STYLE, Sources, asset, or_not_found};
 
 use crate::app::App;
 
@@ -51,9 +49,12 @@ impl FromRef<App> for &'static Book {
 
 /// One of the files that pages name.
 pub(crate) async fn asset_file(
-    Path((digest, name)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    BOOK.asset(&digest, &name)
+    PagePath((digest, name)): PagePath<(String, String)>,
+    page: Page,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    or_not_found(BOOK.asset(&digest, &name), page, &uri, &headers)
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@ mod explained;
 
 use axum::{extract::State, response::Response};
 use http::HeaderMap;
-use ropeline_web::{Path, Problem, explain, pages::Page};
+use ropeline_web::{
+    Problem, explain,
+    pages::{Page, PagePath},
+};
 
 pub use self::explained::EXPLAINED;
 use crate::app::App;
@@ -12,7 +15,7 @@ use crate::app::App;
 /// `/problems/token-expired`, for people or programs.
 pub(crate) async fn problem(
     State(app): State<App>,
-    Path(code): Path<String>,
+    PagePath(code): PagePath<String>,
     page: Page,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {

@@ -16,6 +16,7 @@ mod hosts;
 mod identity;
 mod login_resumes;
 mod logins;
+mod missing;
 mod operate;
 mod pages;
 mod place;

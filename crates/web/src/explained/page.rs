@@ -1,66 +1,62 @@
 //! What each code means, at the address that its problems name as `type`.
 
 use axum::response::{IntoResponse, Response};
-use http::{
-    HeaderMap,
-    header::{ACCEPT, VARY},
+use http::HeaderMap;
+use minijinja::context;
+use serde_json::json;
+
+use super::{Explained, Words};
+use crate::{
+    Json, NOT_FOUND, Problem,
+    pages::{Page, opened_by_a_person, varies_by_reader},
 };
-use minijinja::{Value, context, value::Serde};
-use serde::Serialize;
 
-use super::Explained;
-use crate::{Json, NOT_FOUND, Problem, pages::Page};
-
-/// The same for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct View {
-    code: &'static str,
-    status: u16,
-    title: &'static str,
-    when: &'static str,
-    what_to_do: &'static str,
-}
-
-/// Answers `/problems/token-expired`, for people or programs, from what a service explains.
+/// Answers `/problems/token-expired`, for people or programs, from what a service explains. The code itself,
+/// `TOKEN_EXPIRED`, is the same address: people are shown that spelling.
 pub fn explain<'a>(
     mut all: impl Iterator<Item = &'a Explained>,
     code: &str,
     page: Page,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let path = format!("/problems/{code}");
-    let explained = all.find(|it| it.kind.type_path() == path);
-    let Some(explained) = explained else {
-        return Err(Problem::new(&NOT_FOUND, "No problem has this code."));
+    let for_people = opened_by_a_person(headers);
+    let asked = code.replace('-', "_");
+    let Some(explained) = all.find(|it| it.kind.code.eq_ignore_ascii_case(&asked)) else {
+        let problem = Problem::new(&NOT_FOUND, "No problem has this code.");
+        if for_people {
+            return Ok(varies_by_reader(page.of_missing(&problem)));
+        }
+        return Err(problem);
     };
-    let mut response = if takes_html(headers) {
-        let problem = Value::from(Serde(&view(explained)));
-        page.render("problem.html", &path, context! { problem })
+    let answer = if for_people {
+        written(explained, page)
     } else {
-        Json(view(explained)).into_response()
+        data(explained)
     };
-    response.headers_mut().append(VARY, ACCEPT.into());
-    Ok(response)
+    Ok(varies_by_reader(answer))
 }
 
-/// Browsers name HTML; programs that take anything get JSON.
-fn takes_html(headers: &HeaderMap) -> bool {
-    let mut accepted = headers.get_all(ACCEPT).iter();
-    accepted.any(|line| line.to_str().is_ok_and(|line| line.contains("text/html")))
+fn written(explained: &Explained, page: Page) -> Response {
+    let kind = explained.kind;
+    let words = explained.words(page.language());
+    let Words {
+        title,
+        when,
+        what_to_do,
+    } = words.unwrap_or_else(|| explained.english());
+    let (code, status) = (kind.code, kind.status.as_u16());
+    let content = context! { code, status, title, when, what_to_do };
+    page.render("problem.html", &kind.type_path(), content)
 }
 
-fn view(explained: &Explained) -> View {
-    let Explained {
-        kind,
-        when,
-        what_to_do,
-    } = explained;
-    View {
-        code: kind.code,
-        status: kind.status.as_u16(),
-        title: kind.title,
-        when,
-        what_to_do,
-    }
+fn data(explained: &Explained) -> Response {
+    let kind = explained.kind;
+    Json(json!({
+        "code": kind.code,
+        "status": kind.status.as_u16(),
+        "title": kind.title,
+        "when": explained.when,
+        "whatToDo": explained.what_to_do,
+    }))
+    .into_response()
 }

@@ -10,8 +10,9 @@ use super::{
 use crate::{Language, Problem};
 
 /// What every service's pages have in common.
-const COMMON: [(&str, &str); 2] = [
+const COMMON: [(&str, &str); 3] = [
     ("base.html", include_str!("../../templates/base.html")),
+    ("missing.html", include_str!("../../templates/missing.html")),
     ("problem.html", include_str!("../../templates/problem.html")),
 ];
 

@@ -5,12 +5,16 @@
 
 mod assets;
 mod book;
+mod missing;
 mod page;
+mod path;
 mod text;
 
 pub use self::{
     assets::{Asset, SCRIPT, STYLE, asset},
     book::{Book, Sources},
+    missing::{method_not_allowed, not_found, opened_by_a_person, or_not_found, varies_by_reader},
     page::Page,
+    path::PagePath,
     text::{Texts, fill, grouped},
 };

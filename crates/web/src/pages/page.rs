@@ -59,6 +59,11 @@ impl Page {
         self.book.texts(self.speaking.language)
     }
 
+    /// Its language.
+    pub fn language(self) -> Language {
+        self.speaking.language
+    }
+
     /// A page from its template and what the template needs beside the frame. `here` is the page's own
     /// address, to which the language switch adds `lang`.
     pub fn render(self, template: &str, here: &str, content: Value) -> Response {

@@ -14,7 +14,10 @@ use axum::{
 };
 use http::{HeaderMap, Uri, header::SET_COOKIE};
 use minijinja::context;
-use ropeline_web::{Client, Path, RequestId, pages::Page};
+use ropeline_web::{
+    Client, RequestId,
+    pages::{Page, PagePath},
+};
 use serde::Deserialize;
 
 use self::{here::Here, picture::Picture};
@@ -36,7 +39,7 @@ pub(crate) async fn wait(
     State(app): State<App>,
     page: Page,
     id: RequestId,
-    Path(room): Path<String>,
+    PagePath(room): PagePath<String>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
@@ -58,7 +61,7 @@ pub(crate) async fn join(
     page: Page,
     id: RequestId,
     client: Client,
-    Path(room): Path<String>,
+    PagePath(room): PagePath<String>,
     headers: HeaderMap,
     Form(sent): Form<Sent>,
 ) -> Response {
@@ -82,7 +85,7 @@ pub(crate) async fn leave(
     State(app): State<App>,
     page: Page,
     id: RequestId,
-    Path(room): Path<String>,
+    PagePath(room): PagePath<String>,
     headers: HeaderMap,
     Form(sent): Form<Sent>,
 ) -> Response {
