@@ -38,6 +38,15 @@ export async function open(visitor, url) {
   return page;
 }
 
+// Doubles the size of text by the browser's own setting, as people with weak eyes do.
+export async function doubleText(page) {
+  const debug = await page.context().newCDPSession(page);
+  await debug.send("Page.enable");
+  await debug.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
+}
+
+export const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
 // Waits until the page shows one of its states.
 export const sees = (page, state) => page.waitForSelector(`#wait[data-state="${state}"] #${state}:not([hidden])`);
 

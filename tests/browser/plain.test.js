@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { open, sees, story, text } from "./given.js";
+import { open, sees, story, text, token } from "./given.js";
 
 const NO_SCRIPT = { javaScriptEnabled: false };
 
@@ -46,4 +46,34 @@ story("the server and the script tell the same place in the same words", undefin
       assert.equal(await text(page, id), await text(plain, id), id);
     }
   }
+});
+
+// What somebody without scripts can press and nothing would come of.
+const dead = (page) =>
+  page.locator("button:visible").evaluateAll((buttons) =>
+    buttons.filter(({ type, form }) => type !== "submit" || form?.method !== "post").map((button) => button.outerHTML),
+  );
+
+story("without scripts no button is dead, and none is there twice", undefined, async ({ server, visitor }) => {
+  const inside = await server.join();
+  const person = await visitor(NO_SCRIPT);
+  const page = await open(person, `${server.url}/wait/main`);
+  const check = async (state) => {
+    await page.waitForSelector(`#${state}`);
+    assert.deepEqual(await dead(page), [], state);
+    assert.equal(await page.locator("h1:visible").count(), 1, `${state} has one heading`);
+  };
+  await check("joining");
+  await page.click("#joining button");
+  await page.goto(`${server.url}/wait/main`);
+  await check("waiting");
+  assert.equal(await page.locator(":is(button, summary):visible", { hasText: "Leave the line" }).count(), 1);
+  await server.leave(inside.token);
+  await page.goto(`${server.url}/wait/main`);
+  await check("admitted");
+  await server.leave(await token(person));
+  await page.goto(`${server.url}/wait/main`);
+  await check("ended");
+  await page.goto(`${server.url}/rooms`);
+  assert.deepEqual(await dead(page), [], "home");
 });

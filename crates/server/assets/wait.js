@@ -238,6 +238,8 @@ function watch(afterMs) {
   source.start(onPlace, onEnd, onTrouble, afterMs);
 }
 
+// A button that only this script answers is not shown before it can.
+for (const part of page.querySelectorAll("[data-needs-script]")) part.hidden = false;
 at("leave").addEventListener("click", () => at("sure").showModal());
 at("sure").addEventListener("close", () => {
   if (at("sure").returnValue === "leave") giveUp("left");
