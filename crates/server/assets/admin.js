@@ -85,10 +85,10 @@ function showStats(stats) {
   set(into, "admitted", word.number(Math.round(perMinute.admitted)));
   set(into, "joined", word.number(Math.round(perMinute.joined)));
   set(into, "estimate", estimate ? word.band(estimate) : "–");
-  const [p50, p90] = [waits.p50Seconds, waits.p90Seconds].map((s) => word.countdown(s * 1_000));
+  const [p50, p90] = [waits.p50Seconds, waits.p90Seconds].map((s) => s !== null && word.countdown(s * 1_000));
   set(into, "waited", waits.count ? fill(texts.admin.p50_p90, { p50, p90 }) : "–");
   const share = new Intl.NumberFormat(lang, { style: "percent", maximumFractionDigits: 0 });
-  set(into, "within", estimates.count ? share.format(estimates.withinBand) : "–");
+  set(into, "within", estimates.withinBand === null ? "–" : share.format(estimates.withinBand));
   const points = (of) => series.map((point) => ({ at: Date.parse(point.at), value: point[of] }));
   plot(into, "waiting", (svg) => line(svg, points("waiting")), stats.waiting);
   plot(into, "active", (svg) => line(svg, points("active"), Number(into.dataset.cap)), stats.active);

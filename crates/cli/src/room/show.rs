@@ -116,26 +116,26 @@ fn waits(waits: &Waits) -> String {
     }
     format!(
         "half within {}, 90% within {}, 99% within {}, longest {} (last 15 minutes, {} visitors)",
-        seconds(waits.p50_seconds),
-        seconds(waits.p90_seconds),
-        seconds(waits.p99_seconds),
-        seconds(waits.max_seconds),
+        seconds_or_dash(waits.p50_seconds),
+        seconds_or_dash(waits.p90_seconds),
+        seconds_or_dash(waits.p99_seconds),
+        seconds_or_dash(waits.max_seconds),
         grouped(waits.count)
     )
 }
 
 fn estimates(grade: &Grade) -> String {
-    if grade.count == 0 {
+    let (Some(bias), Some(off)) = (grade.mean_error_seconds, grade.mean_abs_error_seconds) else {
         return "none came due in the last 15 minutes".into();
-    }
-    let bias = match grade.mean_error_seconds {
+    };
+    let bias = match bias {
         late if late <= -0.5 => format!("people waited {} longer than told", seconds(-late)),
         early if early >= 0.5 => format!("people waited {} less than told", seconds(early)),
         _ => "neither long nor short on average".into(),
     };
     format!(
         "off by {} on average, {} within the band; {bias}",
-        seconds(grade.mean_abs_error_seconds),
+        seconds(off),
         in_band(grade)
     )
 }
@@ -160,10 +160,17 @@ pub(super) fn rate(figure: f64) -> String {
 
 /// The share of waits that were as told; a dash if none ended.
 pub(super) fn in_band(grade: &Grade) -> String {
-    if grade.count == 0 {
-        return "-".into();
-    }
-    format!("{:.0}%", grade.within_band * 100.0)
+    let share = |within: f64| format!("{:.0}%", within * 100.0);
+    grade.within_band.map_or_else(dash, share)
+}
+
+/// Seconds as people say them; a dash where nothing was measured.
+pub(super) fn seconds_or_dash(figure: Option<f64>) -> String {
+    figure.map_or_else(dash, seconds)
+}
+
+fn dash() -> String {
+    "-".to_owned()
 }
 
 #[expect(
@@ -188,6 +195,18 @@ mod tests {
     fn nothing_left_is_said_in_words() {
         assert_eq!(seats(1_200), "1,200");
         assert!(seats(0).starts_with("none: "));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_dash_or_a_sentence() {
+        let nothing = serde_json::json!({
+            "count": 0, "meanErrorSeconds": null, "meanAbsErrorSeconds": null, "withinBand": null,
+        });
+        let grade: Grade = serde_json::from_value(nothing).unwrap();
+        assert_eq!(in_band(&grade), "-");
+        assert_eq!(estimates(&grade), "none came due in the last 15 minutes");
+        assert_eq!(seconds_or_dash(None), "-");
+        assert_eq!(seconds_or_dash(Some(0.0)), "0s");
     }
 
     #[test]

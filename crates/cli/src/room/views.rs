@@ -88,19 +88,20 @@ pub(super) struct PerMinute {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Waits {
     pub(super) count: u64,
-    pub(super) p50_seconds: f64,
-    pub(super) p90_seconds: f64,
-    pub(super) p99_seconds: f64,
-    pub(super) max_seconds: f64,
+    /// None, as the others, while nobody's turn has come.
+    pub(super) p50_seconds: Option<f64>,
+    pub(super) p90_seconds: Option<f64>,
+    pub(super) p99_seconds: Option<f64>,
+    pub(super) max_seconds: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Grade {
-    pub(super) count: u64,
-    pub(super) mean_error_seconds: f64,
-    pub(super) mean_abs_error_seconds: f64,
-    pub(super) within_band: f64,
+    /// None, as the others, while no estimate has come due.
+    pub(super) mean_error_seconds: Option<f64>,
+    pub(super) mean_abs_error_seconds: Option<f64>,
+    pub(super) within_band: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

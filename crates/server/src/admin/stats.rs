@@ -223,15 +223,16 @@ impl From<Rates> for PerMinute {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaitsView {
     count: u64,
-    p50_seconds: f64,
-    p90_seconds: f64,
-    p99_seconds: f64,
-    max_seconds: f64,
+    /// Null, as the others, where `count` is 0.
+    p50_seconds: Option<f64>,
+    p90_seconds: Option<f64>,
+    p99_seconds: Option<f64>,
+    max_seconds: Option<f64>,
 }
 
 impl From<Waits> for WaitsView {
     fn from(waits: Waits) -> Self {
-        let seconds = |wait: Duration| rounded(wait.as_secs_f64());
+        let seconds = |wait: Duration| figure_of(waits.count, wait.as_secs_f64());
         Self {
             count: waits.count,
             p50_seconds: seconds(waits.p50),
@@ -246,18 +247,19 @@ impl From<Waits> for WaitsView {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GradeView {
     count: u64,
-    mean_error_seconds: f64,
-    mean_abs_error_seconds: f64,
-    within_band: f64,
+    /// Null, as the others, where `count` is 0.
+    mean_error_seconds: Option<f64>,
+    mean_abs_error_seconds: Option<f64>,
+    within_band: Option<f64>,
 }
 
 impl From<Grade> for GradeView {
     fn from(grade: Grade) -> Self {
         Self {
             count: grade.count,
-            mean_error_seconds: rounded(grade.mean_error_s),
-            mean_abs_error_seconds: rounded(grade.mean_abs_error_s),
-            within_band: rounded(grade.within_band),
+            mean_error_seconds: figure_of(grade.count, grade.mean_error_s),
+            mean_abs_error_seconds: figure_of(grade.count, grade.mean_abs_error_s),
+            within_band: figure_of(grade.count, grade.within_band),
         }
     }
 }
@@ -282,6 +284,11 @@ impl Point {
             admitted: look.counters.admitted,
         }
     }
+}
+
+/// A figure that sums up `count` visitors, and is none where there were none: zero would be untrue.
+fn figure_of(count: u64, figure: f64) -> Option<f64> {
+    (count > 0).then(|| rounded(figure))
 }
 
 /// To hundredths: more is noise.

@@ -346,6 +346,23 @@ fn an_anonymous_visitor_is_put_out_by_the_name_that_the_gate_says() {
 }
 
 #[test]
+fn what_was_not_measured_is_null_and_not_zero() {
+    let mut app = TestApp::new();
+    let stats = app.show("/main/stats").json();
+    assert_eq!(
+        stats["estimates"],
+        json!({"count": 0, "meanErrorSeconds": null, "meanAbsErrorSeconds": null, "withinBand": null})
+    );
+    assert_eq!(
+        stats["waits"],
+        json!({"count": 0, "p50Seconds": null, "p90Seconds": null, "p99Seconds": null, "maxSeconds": null})
+    );
+    let described = app.send(Ask::get("/openapi.json")).json();
+    let grade = &described["components"]["schemas"]["GradeView"]["properties"];
+    assert_eq!(grade["withinBand"]["type"], json!(["number", "null"]));
+}
+
+#[test]
 fn figures_tell_rates_waits_and_the_worth_of_estimates() {
     let mut app = TestApp::new();
     app.show("/main/stats");

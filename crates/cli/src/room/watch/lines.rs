@@ -12,7 +12,7 @@ use super::{
         args::WatchArgs,
         body,
         desk::Desk,
-        show::{in_band, inside, rate, seconds},
+        show::{in_band, inside, rate, seconds_or_dash},
         trouble::Trouble,
         views::{Room, Stats, read},
     },
@@ -69,10 +69,7 @@ fn line(room: &Room, stats: &Stats) -> String {
         Some(estimate) => format!("{}s", estimate.seconds),
         None => "unknown".into(),
     };
-    let [p50, p90] = match stats.waits {
-        waits if waits.count == 0 => [(); 2].map(|()| "-".to_owned()),
-        waits => [waits.p50_seconds, waits.p90_seconds].map(seconds),
-    };
+    let [p50, p90] = [stats.waits.p50_seconds, stats.waits.p90_seconds].map(seconds_or_dash);
     let band = in_band(&stats.estimates);
     let fields = [
         ("room", room.id.to_string()),

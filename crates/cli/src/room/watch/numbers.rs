@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::{
     super::{
-        show::{in_band, inside, rate, seconds},
+        show::{in_band, inside, rate, seconds_or_dash},
         views::Room,
     },
     big::big,
@@ -92,8 +92,8 @@ fn figures(screen: &Screen, card_width: u16) -> [(&'static str, String); CARDS a
     } else {
         format!(
             "{} / {}",
-            seconds(waits.p50_seconds),
-            seconds(waits.p90_seconds)
+            seconds_or_dash(waits.p50_seconds),
+            seconds_or_dash(waits.p90_seconds)
         )
     };
     [
