@@ -27,7 +27,7 @@ pub use bits::{BLOCK_BITS, Bits, Block};
 pub use claims::{Claims, FORMAT, LANE_MAIN};
 pub use clock::Clock;
 pub use estimate::{Estimate, estimate, forecast};
-pub use history::{Grade, History, Look, Rates, Waits};
+pub use history::{Grade, History, Look, Rates, Turns, WAIT_BOUNDS, Waits};
 pub use ids::{IdError, JoinKey, Ordinal, RoomId, UserId, Visitor};
 pub use pace::Pace;
 pub use policy::{FieldError, Identity, PRESETS, Policy, Preset};

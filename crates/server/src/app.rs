@@ -144,7 +144,7 @@ impl App {
 
     /// Takes note of one who was let through the gate without asking the store.
     pub(crate) fn count_unchecked(&self) {
-        self.metrics.unchecked.inc();
+        self.metrics.count_unchecked();
         self.outage.count(&self.store.health());
     }
 

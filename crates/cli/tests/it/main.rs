@@ -16,6 +16,7 @@ mod liar;
 mod life;
 mod load;
 mod logins;
+mod metrics;
 mod moving;
 mod nemesis;
 mod nginx;

@@ -3,10 +3,12 @@
 //! Nothing is remembered of single visitors. How far the line had grown and how far it had been served at
 //! a time is enough: who took place `n` joined when `issued` reached `n`, and had their turn when `head` did.
 
+mod turns;
 mod waits;
 
 use std::{collections::VecDeque, time::Duration};
 
+pub use turns::{Turns, WAIT_BOUNDS};
 pub use waits::{Grade, Waits};
 
 use crate::{Counters, Estimate, Timestamp, View, estimate};
@@ -76,6 +78,7 @@ pub struct History {
     older: VecDeque<Look>,
     /// Older looks are at least this far apart.
     spacing: Duration,
+    turns: Turns,
 }
 
 impl History {
@@ -92,7 +95,11 @@ impl History {
         if self.recent.back().is_some_and(soon) {
             return;
         }
+        let served = self.recent.back().map(|last| last.head);
         self.recent.push_back(Look::at(view));
+        if served != Some(view.header.head.0) {
+            self.turns.take(self.older.iter().chain(&self.recent));
+        }
         if self.recent.len() > RECENT_MAX
             && let Some(oldest) = self.recent.pop_front()
         {
@@ -131,6 +138,11 @@ impl History {
     /// How long those waited whose turn came within the last `window`.
     pub fn waits(&self, window: Duration) -> Waits {
         waits::waits(&self.all(), window)
+    }
+
+    /// How long those waited whose turn came since the first look.
+    pub fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     /// How good the estimates were that came due within the last `window`.

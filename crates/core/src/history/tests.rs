@@ -77,6 +77,28 @@ fn waits_are_read_off_how_the_line_grew_and_was_served() {
 }
 
 #[test]
+fn turns_are_counted_once_and_for_good() {
+    let mut line = Watched::new(10);
+    line.join(100);
+    line.seconds(120);
+    let turns = line.history.turns().clone();
+    assert_eq!(turns.count(), 100);
+    // Ten do not wait, ten each wait 9, 19, 29 … 89 s.
+    assert_eq!(turns.buckets[..6], [10, 0, 10, 20, 30, 30]);
+    let mean = turns.sum_s / 100.0;
+    assert!((44.0..46.0).contains(&mean), "{mean}");
+    line.seconds(20_000);
+    assert_eq!(
+        *line.history.turns(),
+        turns,
+        "the window passes, the count stays"
+    );
+    line.join(10);
+    line.seconds(30);
+    assert_eq!(line.history.turns().count(), 110);
+}
+
+#[test]
 fn who_enters_at_once_has_not_waited() {
     let mut line = Watched::new(1_000);
     line.seconds(5);

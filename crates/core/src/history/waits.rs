@@ -35,9 +35,9 @@ pub struct Grade {
 
 /// So many places with the same wait.
 #[derive(Clone, Copy)]
-struct Share {
-    wait: Duration,
-    places: u64,
+pub(super) struct Share {
+    pub(super) wait: Duration,
+    pub(super) places: u64,
 }
 
 pub(super) fn waits(looks: &[Look], window: Duration) -> Waits {
@@ -68,9 +68,30 @@ fn shares(looks: &[Look], window: Duration) -> Vec<Share> {
     let Some(from) = looks.last().map(|last| last.at - window) else {
         return Vec::new();
     };
-    let mut shares = Vec::new();
-    let mut joined = Steps::of(looks, |look| look.issued);
+    let joined = Steps::of(looks, |look| look.issued);
     let served = Steps::of(looks, |look| look.head);
+    shares_of(joined, served, from)
+}
+
+/// As [`shares`], of those alone whose turn came between the last two looks.
+pub(super) fn last_shares<'a>(
+    looks: impl DoubleEndedIterator<Item = &'a Look> + Clone,
+) -> Vec<Share> {
+    let mut newest = looks.clone().rev();
+    let (Some(last), Some(before)) = (newest.next(), newest.next()) else {
+        return Vec::new();
+    };
+    let joined = Steps::of(looks, |look| look.issued);
+    let served = Steps::of([before, last], |look| look.head);
+    shares_of(joined, served, before.at)
+}
+
+fn shares_of(
+    mut joined: impl Iterator<Item = Step>,
+    served: impl Iterator<Item = Step>,
+    from: Timestamp,
+) -> Vec<Share> {
+    let mut shares = Vec::new();
     let mut run = joined.next();
     for turn in served {
         let mut next = turn.first;
@@ -104,21 +125,21 @@ struct Step {
 }
 
 /// The steps of a curve that never falls.
-struct Steps<'a, F> {
-    looks: std::slice::Iter<'a, Look>,
+struct Steps<'a, I, F> {
+    looks: I,
     value: F,
     last: Option<&'a Look>,
 }
 
-impl<'a, F: Fn(&Look) -> u64> Steps<'a, F> {
-    fn of(looks: &'a [Look], value: F) -> Self {
-        let mut looks = looks.iter();
+impl<'a, I: Iterator<Item = &'a Look>, F: Fn(&Look) -> u64> Steps<'a, I, F> {
+    fn of(looks: impl IntoIterator<IntoIter = I>, value: F) -> Self {
+        let mut looks = looks.into_iter();
         let last = looks.next();
         Self { looks, value, last }
     }
 }
 
-impl<F: Fn(&Look) -> u64> Iterator for Steps<'_, F> {
+impl<'a, I: Iterator<Item = &'a Look>, F: Fn(&Look) -> u64> Iterator for Steps<'a, I, F> {
     type Item = Step;
 
     fn next(&mut self) -> Option<Step> {

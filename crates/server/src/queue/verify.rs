@@ -14,7 +14,7 @@ use super::{
     outage::Verdict,
     place::{Place, poll_after_ms},
 };
-use crate::{app::App, error::ApiError, moment::Moment};
+use crate::{app::App, error::ApiError, metrics::GateOutcome, moment::Moment};
 
 const X_QUEUE_USER: HeaderName = HeaderName::from_static("x-queue-user");
 const X_QUEUE_USER_VERIFIED: HeaderName = HeaderName::from_static("x-queue-user-verified");
@@ -42,8 +42,29 @@ pub(crate) async fn verify(
     }
 }
 
-/// Whether who asks may go on, whose pass is renewed.
+/// Whether who asks may go on, whose pass is renewed. Every answer is counted.
 pub(crate) async fn judge(app: &App, asking: &Asking) -> Result<Entry, ApiError> {
+    let answer = decide(app, asking).await;
+    if let Some((room, outcome)) = asking.room.as_ref().zip(outcome(&answer)) {
+        app.metrics.count_gate(room, outcome, &*app.store);
+    }
+    answer
+}
+
+/// What an answer is counted as; mistakes of whoever asks are not.
+fn outcome(answer: &Result<Entry, ApiError>) -> Option<GateOutcome> {
+    match answer {
+        Ok(Entry::Inside(..)) => Some(GateOutcome::Admitted),
+        Ok(Entry::Unchecked(_)) => Some(GateOutcome::Unchecked),
+        Err(ApiError::NotAdmitted { .. }) => Some(GateOutcome::Waiting),
+        Err(ApiError::TokenEnded(_)) => Some(GateOutcome::Ended),
+        Err(ApiError::TokenInvalid) => Some(GateOutcome::NoToken),
+        Err(ApiError::Store(_)) => Some(GateOutcome::Unavailable),
+        Err(_) => None,
+    }
+}
+
+async fn decide(app: &App, asking: &Asking) -> Result<Entry, ApiError> {
     let opens = |room| app.outage.opens_gate(&app.store.health_of(room));
     if asking.room.as_ref().is_some_and(opens) {
         return Ok(let_through(app, asking.genuine(app)));

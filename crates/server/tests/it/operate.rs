@@ -393,8 +393,9 @@ fn figures_tell_rates_waits_and_the_worth_of_estimates() {
     let metrics = app.send(Ask::get("/metrics"));
     let metrics = String::from_utf8(metrics.body).unwrap();
     for line in [
-        "ropeline_room_wait_seconds{quantile=\"0.99\",room=\"main\"} 58",
-        "ropeline_room_estimate{figure=\"within_band_ratio\",room=\"main\"} 1",
+        "ropeline_room_wait_seconds_bucket{room=\"main\",le=\"60\"} 7",
+        "ropeline_room_wait_seconds_count{room=\"main\"} 7",
+        "ropeline_room_estimate_within_band_ratio{room=\"main\"} 1",
     ] {
         assert!(metrics.contains(line), "{metrics}");
     }
