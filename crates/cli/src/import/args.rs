@@ -31,6 +31,10 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(super) dry_run: bool,
 
+    /// Succeed although the file has no rows, which is most often an export that failed
+    #[arg(long)]
+    pub(super) allow_empty: bool,
+
     /// New file for the tokens, readable by its owner alone [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,

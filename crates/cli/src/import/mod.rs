@@ -53,6 +53,12 @@ pub(crate) fn run(args: &ImportArgs, overrides: &Overrides) -> Result<(), Failur
     if let Some(section) = settings.rooms.get(&args.room) {
         check_whose(args, &section.policy)?;
     }
+    if table.rows.is_empty() && rejects.ended == 0 && !args.allow_empty {
+        rejects.finish().map_err(rejects_at)?;
+        note(&rejects.text());
+        let (file, rejected) = (args.file.clone(), rejects.rejected);
+        return Err(ImportTrouble::Empty { file, rejected }.into());
+    }
     let said = if args.dry_run {
         planned(&table)
     } else {

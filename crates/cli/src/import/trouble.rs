@@ -12,6 +12,8 @@ use crate::units::grouped;
 pub(crate) enum ImportTrouble {
     /// A file cannot be read or written.
     File { path: PathBuf, cause: io::Error },
+    /// The file has no rows.
+    Empty { file: PathBuf, rejected: u64 },
     /// The store or the keys cannot be opened.
     Start(StartError),
     /// The room is neither in the store nor in the settings.
@@ -26,6 +28,16 @@ impl fmt::Display for ImportTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, cause } => write!(f, "{}: {cause}", path.display()),
+            Self::Empty { file, rejected } => write!(
+                f,
+                "{} has no rows{}. Did the export fail? Nothing was changed. If it is right, add --allow-empty.",
+                file.display(),
+                if *rejected > 0 {
+                    " that can be taken over"
+                } else {
+                    ""
+                }
+            ),
             Self::Start(error @ StartError::Open(OpenError::InUse { .. })) => write!(
                 f,
                 "{error}\nAn import into the embedded store needs its server stopped. `--dry-run` does not."

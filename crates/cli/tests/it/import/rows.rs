@@ -38,6 +38,34 @@ fn succeeded(said: Said) -> String {
 }
 
 #[test]
+fn a_file_without_rows_is_taken_for_a_failed_export() {
+    let site = Site::new(ROOM);
+    let failed = "ERROR 2002 (HY000): Can't connect to local server through socket\n";
+    for (text, said) in [
+        ("", "queue.jsonl has no rows. Did the export fail?"),
+        ("\n\n", "queue.jsonl has no rows. Did the export fail?"),
+        (failed, "queue.jsonl has no rows that can be taken over."),
+    ] {
+        let file = site.with_file("queue.jsonl", text.as_bytes());
+        for flags in ["", " --dry-run"] {
+            let complaint =
+                import(&site, &format!("import {}{flags}", file.display())).complaint(1);
+            assert!(complaint.contains(said), "{complaint}");
+            assert!(complaint.contains("--allow-empty"), "{complaint}");
+            assert!(
+                !site.data().join("rooms.redb").exists(),
+                "nothing is opened"
+            );
+        }
+        let allowed = format!("import {} --allow-empty", file.display());
+        assert!(succeeded(import(&site, &allowed)).contains("0 rows taken over"));
+        fs::remove_dir_all(site.data()).unwrap();
+    }
+    let ended = row(7, "2024-06-01 09:00:00", "EXPIRED");
+    assert!(succeeded(import_rows(&site, &ended)).contains("1 skipped"));
+}
+
+#[test]
 fn ten_thousand_rows_are_where_they_were_whatever_stands_between_them() {
     let site = Site::new(ROOM);
     // Every third row from the back, so that no row follows the one before it.
