@@ -36,6 +36,7 @@ mod small_disk;
 mod still;
 mod three_nodes;
 mod tidy;
+mod tidy_docs;
 mod time;
 mod usage;
 mod visitor;
