@@ -144,6 +144,20 @@ pub(crate) struct SettingsArgs {
     /// File that holds the service key and nothing else
     #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     service_key_file: Option<PathBuf>,
+
+    #[arg(skip)]
+    typed: TypedFlags,
+}
+
+/// Which settings were given as flags, where that makes a difference.
+#[derive(Clone, Default)]
+pub(crate) struct TypedFlags(Vec<&'static str>);
+
+impl TypedFlags {
+    /// Whether this flag was typed, with its dashes.
+    pub(crate) fn have(&self, flag: &str) -> bool {
+        self.0.contains(&flag)
+    }
 }
 
 impl Cli {
@@ -152,11 +166,16 @@ impl Cli {
         let matches = Self::command().try_get_matches()?;
         let mut cli = Self::from_arg_matches(&matches)?;
         cli.settings.choose_keys(&matches)?;
+        cli.settings.note_typed(&matches);
         Ok(cli)
     }
 }
 
 impl SettingsArgs {
+    pub(crate) fn typed(&self) -> TypedFlags {
+        self.typed.clone()
+    }
+
     pub(crate) fn into_overrides(self) -> Overrides {
         Overrides {
             config: self.config,
@@ -169,6 +188,19 @@ impl SettingsArgs {
             service_key: self.service_key,
             service_key_file: self.service_key_file,
         }
+    }
+
+    fn note_typed(&mut self, matches: &ArgMatches) {
+        let flags = [
+            ("data", "--data"),
+            ("store", "--store"),
+            ("database", "--database"),
+            ("admin_key", "--admin-key"),
+            ("service_key", "--service-key"),
+        ];
+        let is_typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+        let typed = flags.into_iter().filter(|(id, _)| is_typed(id));
+        self.typed = TypedFlags(typed.map(|(_, flag)| flag).collect());
     }
 
     /// Lets a file named by flag beat a key from the environment; clap alone would call that a conflict.

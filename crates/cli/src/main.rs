@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use args::{Cli, Command};
 use failure::Failure;
 use mimalloc::MiMalloc;
+use rustix::{fs::Mode, process::umask};
 
 /// A request makes and frees dozens of small things on whichever thread is free, at which it is twice as fast
 /// as the C library's; and it gives memory back when a crowd has gone.
@@ -41,17 +42,20 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    // Whatever a library creates in the data directory, such as the log of SQLite, is for the owner alone.
+    umask(Mode::RWXG | Mode::RWXO);
+    let typed = cli.settings.typed();
     let overrides = cli.settings.into_overrides();
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run(&overrides),
-        Command::Boxoffice(args) => boxoffice::run(&args, &overrides),
+        Command::Serve => serve::run(&overrides, &typed),
+        Command::Boxoffice(args) => boxoffice::run(&args, &overrides, &typed),
         Command::Config(command) => config::run(command, overrides),
         Command::Keys(command) => keys::run(&command, &overrides),
         Command::Plan(args) => plan::run(&args),
-        Command::Load(command) => load::run(command, &overrides),
+        Command::Load(command) => load::run(command, &overrides, &typed),
         Command::Import(args) => import::run(&args, &overrides),
         Command::Move(args) => carry::run(&args, &overrides),
-        Command::Room(args) => room::run(args, &overrides),
+        Command::Room(args) => room::run(args, &overrides, &typed),
         Command::Health(args) => health::run(args, &overrides),
     }
 }

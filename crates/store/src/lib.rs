@@ -10,6 +10,7 @@ mod clock;
 pub mod conformance;
 mod embedded;
 mod loops;
+pub mod private;
 mod redis;
 mod store;
 

@@ -15,6 +15,7 @@ pub mod http;
 pub mod line;
 pub mod login;
 mod redis;
+mod secret;
 
 pub use certificates::TestCertificates;
 pub use clock::ManualClock;
@@ -23,3 +24,4 @@ pub use redis::{
     Clocks, ClusterOptions, Cut, Moving, Pace, Persistence, SET_ROOM_FIELD, SentinelOptions, Side,
     TestCluster, TestRedis, TestSentinels, TestServers, TestStandalone, free_port,
 };
+pub use secret::write_secret;

@@ -47,7 +47,7 @@ pub use crate::{
     rate::{KeyRefused, RateLimits, Rates, RetryAfter},
     request_id::RequestId,
     retry::retry_soon,
-    server::{Report, Server, listen},
+    server::{Bound, Report, Server, bind, listen},
     service::{Hosts, NotCrossSite, Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
     tasks::Tasks,
     written::{Plain, WriteJson},

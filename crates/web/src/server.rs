@@ -27,15 +27,37 @@ const BACKLOG: u32 = 4_096;
 
 /// Listens on an address, ready for a crowd.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    bind(address)?.listen()
+}
+
+/// Takes an address, on which [`Bound::listen`] listens later: an address in use is known before anything else
+/// is done, and until then clients are refused rather than left to wait.
+pub fn bind(address: SocketAddr) -> io::Result<Bound> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()
     } else {
         TcpSocket::new_v6()
     }?;
-    // A restart must not wait until the last connection of the process before is forgotten.
+    // A restart must not wait until the last connection of the earlier process is forgotten.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    Ok(Bound(socket))
+}
+
+/// An address that was free when it was bound.
+#[derive(Debug)]
+pub struct Bound(TcpSocket);
+
+impl Bound {
+    /// The address, with the port that the system chose where none was asked for.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    /// Takes connections. It fails if another process has begun to listen there meanwhile.
+    pub fn listen(self) -> io::Result<TcpListener> {
+        self.0.listen(BACKLOG)
+    }
 }
 
 /// A router and the limits within which it is served.

@@ -8,18 +8,18 @@ use ropeline_core::{Clock, RoomId};
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
 use ropeline_server::{
     api_docs,
-    config::{Overrides, Settings},
+    config::{LogFormat, Overrides, Settings},
     problems::EXPLAINED,
 };
-use ropeline_store::SystemClock;
-use ropeline_web::{Rates, Server, Tasks, listen};
+use ropeline_store::{SystemClock, private};
+use ropeline_web::{Rates, Server, Tasks, bind};
 use tokio::runtime::Runtime;
 
 use super::{
     beside::{self, cookie_scope, public_host},
     books::Books,
 };
-use crate::{failure::Failure, http::BaseUrl, output::print, serve};
+use crate::{args::TypedFlags, failure::Failure, http::BaseUrl, output::print, serve};
 
 /// How long the workers may take to put down what they have in hand.
 const PUT_DOWN: Duration = Duration::from_secs(5);
@@ -31,9 +31,13 @@ pub(crate) struct BoxOfficeArgs {
     gate: BaseUrl,
 }
 
-pub(crate) fn run(args: &BoxOfficeArgs, overrides: &Overrides) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &BoxOfficeArgs,
+    overrides: &Overrides,
+    typed: &TypedFlags,
+) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
-    serve::prepare_process(&settings);
+    serve::prepare_process(&settings, typed);
     let keeper = keeper(&args.gate, &settings)?;
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     runtime.block_on(until_stopped(&args.gate, settings, keeper))
@@ -58,21 +62,23 @@ async fn until_stopped(
 ) -> Result<(), Failure> {
     let stop = serve::stop_signal()?;
     tokio::pin!(stop);
-    let opened = tokio::select! {
-        opened = open(gate, &settings, keeper) => opened,
-        () = &mut stop => return Ok(()),
-    };
-    let (service, books) = opened?;
-    let service = Standalone::new(service, EXPLAINED);
+    // Before the database is touched: a start that cannot listen leaves no trace.
     let cannot_listen = |cause| {
         let address = settings.listen;
         let text =
             format!("cannot listen on {address}: {cause}. Choose another with --listen ADDR");
         Failure::Server(text.into())
     };
-    let listener = listen(settings.listen).map_err(cannot_listen)?;
-    let address = listener.local_addr().map_err(cannot_listen)?;
-    print(&greeting(address, gate, &settings, &books))?;
+    let bound = bind(settings.listen).map_err(cannot_listen)?;
+    let address = bound.address().map_err(cannot_listen)?;
+    let opened = tokio::select! {
+        opened = open(gate, &settings, keeper) => opened,
+        () = &mut stop => return Ok(()),
+    };
+    let (service, books) = opened?;
+    let service = Standalone::new(service, EXPLAINED);
+    let listener = bound.listen().map_err(cannot_listen)?;
+    greet(address, gate, &settings, &books)?;
     let tasks = Tasks::new();
     service.run(&tasks);
     let hosts = settings.hosts();
@@ -104,7 +110,7 @@ async fn open(
         let text = format!("cannot use {}: {cause}", settings.data.display());
         Failure::Server(text.into())
     };
-    std::fs::create_dir_all(&settings.data).map_err(no_directory)?;
+    private::make_directory(&settings.data).map_err(no_directory)?;
     introduce(gate, settings, &*keeper).await?;
     let books = Books::open(settings, clock.now()).await?;
     let room = settings.boxoffice.room.clone();
@@ -163,11 +169,28 @@ fn router(service: &Standalone) -> Router {
     service.router().merge(api_docs())
 }
 
-fn greeting(address: SocketAddr, gate: &BaseUrl, settings: &Settings, books: &Books) -> String {
-    let room = &settings.boxoffice.room;
-    format!(
-        "Ropeline box office {}\n  listening   http://{address}\n  database    {}\n  room        {room} at {gate}\n",
-        env!("CARGO_PKG_VERSION"),
-        books.place
-    )
+fn greet(
+    address: SocketAddr,
+    gate: &BaseUrl,
+    settings: &Settings,
+    books: &Books,
+) -> Result<(), Failure> {
+    let (room, place) = (&settings.boxoffice.room, &books.place);
+    match settings.log.format {
+        LogFormat::Text => print(&format!(
+            "Ropeline box office {}\n  listening   http://{address}\n  database    {place}\n  room        {room} at {gate}\n",
+            env!("CARGO_PKG_VERSION")
+        )),
+        LogFormat::Json => {
+            tracing::info!(
+                version = env!("CARGO_PKG_VERSION"),
+                server.address = %address,
+                database = place,
+                room.id = %room,
+                gate = %gate,
+                "listening"
+            );
+            Ok(())
+        }
+    }
 }

@@ -2,9 +2,8 @@
 
 use std::{
     error::Error,
-    fs::OpenOptions,
+    fs::File,
     io,
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -12,6 +11,7 @@ use std::{
 use ropeline_boxoffice::{BoxOffice, Database, Rules};
 use ropeline_core::Timestamp;
 use ropeline_server::config::{DatabaseUrl, Settings};
+use ropeline_store::private;
 use tokio::time::sleep;
 
 use crate::failure::Failure;
@@ -76,8 +76,7 @@ pub(crate) fn has_idle_books(settings: &Settings) -> bool {
 /// The file in the data directory, which only its owner may read: SQLite itself would ask nobody.
 fn own_file(data: &Path) -> Result<(DatabaseUrl, String), Failure> {
     let file: PathBuf = data.join(BOOKS);
-    let mut options = OpenOptions::new();
-    let made = options.append(true).create(true).mode(0o600).open(&file);
+    let made = private::open(&file, File::options().append(true).create(true));
     made.map_err(|cause| cannot_use(&file, &cause))?;
     Ok((DatabaseUrl::of_file(&file), file.display().to_string()))
 }

@@ -11,7 +11,7 @@ use reqwest::{Client, Method, RequestBuilder, redirect};
 use tokio::sync::Semaphore;
 
 pub(crate) use self::{
-    admin::{admin_key, as_operator},
+    admin::{KeyDirectory, admin_key, as_operator},
     answer::Answer,
     base::BaseUrl,
     error::HttpError,

@@ -35,7 +35,7 @@ use self::{
     progress::ReportFor,
     target::{Server, Target},
 };
-use crate::{failure::Failure, open_files, output::print};
+use crate::{args::TypedFlags, failure::Failure, http::KeyDirectory, open_files, output::print};
 
 /// How long visitors have to go when the run is stopped.
 const GOODBYE_MAX: Duration = Duration::from_secs(20);
@@ -50,7 +50,11 @@ pub(crate) enum LoadCommand {
     Ramp(RampArgs),
 }
 
-pub(crate) fn run(command: LoadCommand, overrides: &Overrides) -> Result<(), Failure> {
+pub(crate) fn run(
+    command: LoadCommand,
+    overrides: &Overrides,
+    typed: &TypedFlags,
+) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
     if let Err(limit) = open_files::allow(command.target().connections.into()) {
         return Err(Failure::Crowd(format!(
@@ -60,7 +64,7 @@ pub(crate) fn run(command: LoadCommand, overrides: &Overrides) -> Result<(), Fai
     }
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     runtime.block_on(async {
-        let server = Server::reach(command.target(), &settings).await?;
+        let server = Server::reach(command.target(), &settings, KeyDirectory::of(typed)).await?;
         match command {
             LoadCommand::Crowd(args) => run::send_crowd(&args, &server).await,
             LoadCommand::Herd(args) => open::run(args.plan()?, &args.target, &server).await,

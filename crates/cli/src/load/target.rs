@@ -8,7 +8,7 @@ use ropeline_server::config::Settings;
 use super::{policy::RoomPolicy, progress::ReportFor};
 use crate::{
     failure::Failure,
-    http::{BaseUrl, Bounds, Http, admin_key},
+    http::{BaseUrl, Bounds, Http, KeyDirectory, admin_key},
     units::room,
 };
 
@@ -62,7 +62,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// Says at once if nobody is there.
-    pub(crate) async fn reach(target: &Target, settings: &Settings) -> Result<Self, Failure> {
+    pub(crate) async fn reach(
+        target: &Target,
+        settings: &Settings,
+        directory: KeyDirectory,
+    ) -> Result<Self, Failure> {
         let base = target.url.clone();
         let base = base.unwrap_or_else(|| BaseUrl::of_listener(settings.listen));
         let bounds = Bounds {
@@ -71,7 +75,9 @@ impl Server {
         };
         let http = Http::new(base, bounds)?;
         http.send(http.get("/readyz")).await?;
-        let key = admin_key(settings, http.base());
+        // Without the key less is judged, and nothing fails.
+        let key = admin_key(settings, http.base(), directory);
+        let key = key.ok().flatten();
         let mut server = Self {
             http,
             room: target.room.clone(),

@@ -13,8 +13,9 @@ use super::{
     views::{Room, RoomList, Stats, read},
 };
 use crate::{
+    args::TypedFlags,
     failure::Failure,
-    http::{Answer, BaseUrl, Bounds, Http, admin_key, as_operator},
+    http::{Answer, BaseUrl, Bounds, Http, KeyDirectory, admin_key, as_operator},
 };
 
 /// As long as an operator looks at a command that says nothing.
@@ -28,11 +29,17 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(server: &ServerArgs, overrides: &Overrides) -> Result<Self, Failure> {
+    pub(super) fn new(
+        server: &ServerArgs,
+        overrides: &Overrides,
+        typed: &TypedFlags,
+    ) -> Result<Self, Failure> {
         let settings = Settings::load(overrides)?;
         let base = server.url.0.clone();
         let base = base.unwrap_or_else(|| BaseUrl::of_listener(settings.listen));
-        let Some(key) = admin_key(&settings, &base) else {
+        let key = admin_key(&settings, &base, KeyDirectory::of(typed));
+        let key = key.map_err(|why| Trouble::unreadable_key(&settings.data, &why))?;
+        let Some(key) = key else {
             return Err(Trouble::no_key(&base, &settings.data).into());
         };
         let bounds = Bounds {

@@ -25,7 +25,7 @@ use self::{
     views::{Room, read},
     words::{Word, people},
 };
-use crate::{failure::Failure, http::Answer, output::print};
+use crate::{args::TypedFlags, failure::Failure, http::Answer, output::print};
 
 /// In which form the operator wants the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +34,17 @@ enum Form {
     Json,
 }
 
-pub(crate) fn run(args: RoomArgs, overrides: &Overrides) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: RoomArgs,
+    overrides: &Overrides,
+    typed: &TypedFlags,
+) -> Result<(), Failure> {
     let form = if args.server.json {
         Form::Json
     } else {
         Form::Text
     };
-    let desk = Desk::new(&args.server, overrides)?;
+    let desk = Desk::new(&args.server, overrides, typed)?;
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     runtime.block_on(carry_out(args.command, &desk, form))
 }

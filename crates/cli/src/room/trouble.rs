@@ -1,6 +1,6 @@
 //! Why a server did not do what an operator wanted, and what to do about it.
 
-use std::{fmt, path::Path, time::Duration};
+use std::{fmt, io, path::Path, time::Duration};
 
 use ropeline_server::config::nearest;
 use serde::Deserialize;
@@ -47,6 +47,14 @@ impl Trouble {
              The key is in admin.key of that server's data directory (here it would be {}). Give the directory with \
              --data,\nor the key with ROPELINE_ADMIN_KEY or --admin-key-file.",
             data.join("admin.key").display()
+        ))
+    }
+
+    pub(super) fn unreadable_key(data: &Path, why: &io::Error) -> Self {
+        let file = data.join("admin.key");
+        Self::Other(format!(
+            "cannot use the admin key in {}: {why}",
+            file.display()
         ))
     }
 

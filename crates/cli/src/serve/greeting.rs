@@ -1,16 +1,38 @@
 //! What an operator sees first.
 
-use std::fmt::Write;
-
-use ropeline_server::{
-    AdminKeyNote, RoomNote, Started, StartedRoom,
-    config::{StoreChoice, summary},
+use std::{
+    fmt::Write,
+    io::{self, IsTerminal},
 };
 
-use crate::{boxoffice::Wish, http::BaseUrl};
+use ropeline_server::{
+    AdminKeyNote, NewAdminKey, RoomNote, Started, StartedRoom,
+    config::{LogFormat, StoreChoice, summary},
+};
 
-/// What an operator wants to see first, with something to try.
-pub(super) fn greeting(started: &Started, wish: Wish, books: Option<&str>) -> String {
+use crate::{boxoffice::Wish, failure::Failure, http::BaseUrl, output::print};
+
+const LACKS_DATABASE: &str =
+    "not started: with a Redis store it needs a database that the nodes share (--database)";
+
+/// Says what an operator wants to see first: as text on standard output, or where the log is JSON as events of it,
+/// since those who read such a log read both.
+pub(super) fn greet(
+    format: LogFormat,
+    started: &Started,
+    wish: Wish,
+    books: Option<&str>,
+) -> Result<(), Failure> {
+    match format {
+        LogFormat::Text => print(&text(started, wish, books)),
+        LogFormat::Json => {
+            log(started, wish, books);
+            Ok(())
+        }
+    }
+}
+
+fn text(started: &Started, wish: Wish, books: Option<&str>) -> String {
     let here = BaseUrl::of_listener(started.address);
     let mut text = Lines(format!("Ropeline {}\n", env!("CARGO_PKG_VERSION")));
     text.add("listening", &format!("http://{}", started.address));
@@ -22,11 +44,16 @@ pub(super) fn greeting(started: &Started, wish: Wish, books: Option<&str>) -> St
         text.add("box office", &format!("{here}/"));
         text.add("database", books);
     } else if wish == Wish::LacksDatabase {
-        let why =
-            "not started: with a Redis store it needs a database that the nodes share (--database)";
-        text.add("box office", why);
+        text.add("box office", LACKS_DATABASE);
     }
-    text.add_admin_key(&started.admin_key);
+    if let AdminKeyNote::New(NewAdminKey { key, .. }) = &started.admin_key
+        && io::stdout().is_terminal()
+    {
+        text.add("admin key", key);
+        text.add("", &place(&started.admin_key));
+    } else {
+        text.add("admin key", &place(&started.admin_key));
+    }
     let rooms = match books {
         Some(_) => format!(" (the rooms are at {here}/rooms)"),
         None => String::new(),
@@ -38,6 +65,51 @@ pub(super) fn greeting(started: &Started, wish: Wish, books: Option<&str>) -> St
              ropeline load crowd --url {here}\nBy hand:\n  \
              curl -X POST {api}/tokens\n  curl {api}/status -H 'X-Queue-Token: <token>'\n"
         )
+}
+
+/// The same as events. The admin key is never among them: logs are kept, and read by many.
+fn log(started: &Started, wish: Wish, books: Option<&str>) {
+    for StartedRoom { room, note, view } in &started.rooms {
+        let changes = match note {
+            RoomNote::Changed(changes) => changes.join(", "),
+            RoomNote::Created | RoomNote::Kept => String::new(),
+        };
+        tracing::info!(
+            room.id = %room,
+            room.policy = summary(&view.header.policy),
+            room.waiting = view.waiting(),
+            room.inside = view.inside,
+            room.created = *note == RoomNote::Created,
+            room.changes = changes,
+            "room"
+        );
+    }
+    if wish == Wish::LacksDatabase {
+        tracing::warn!("box office {LACKS_DATABASE}");
+    }
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        server.address = %started.address,
+        store = %started.store,
+        data.directory = %started.data.display(),
+        database = books,
+        admin_key = place(&started.admin_key),
+        "listening"
+    );
+}
+
+/// Where the admin key is.
+fn place(note: &AdminKeyNote) -> String {
+    match note {
+        AdminKeyNote::New(NewAdminKey { file, .. }) => format!("in {}, made now", file.display()),
+        AdminKeyNote::Kept(file) | AdminKeyNote::Given(Some(file)) => {
+            format!("in {}", file.display())
+        }
+        AdminKeyNote::Given(None) => "given by ROPELINE_ADMIN_KEY or --admin-key".to_owned(),
+        AdminKeyNote::OfFirstNode => {
+            "the one that the first node made, in its data directory".to_owned()
+        }
+    }
 }
 
 /// Lines of a name and what there is to say of it.
@@ -71,21 +143,6 @@ impl Lines {
         self.add("", &format!("{waiting} waiting, {inside} inside"));
         for change in changes {
             self.add("", &format!("changed: {change}"));
-        }
-    }
-
-    fn add_admin_key(&mut self, note: &AdminKeyNote) {
-        match note {
-            AdminKeyNote::Known => {}
-            AdminKeyNote::New(new) => {
-                self.add("admin key", &new.key);
-                let file = new.file.display();
-                self.add("", &format!("kept in {file}; not shown again"));
-            }
-            AdminKeyNote::OfFirstNode => {
-                let whose = "the one that the first node printed, kept in its data directory";
-                self.add("admin key", whose);
-            }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ropeline_core::Clock;
 use ropeline_server::{
     Ready,
-    config::{BearerKey, Overrides, Settings},
+    config::{BearerKey, DatabaseUrl, Overrides, Settings, StoreChoice},
 };
 use ropeline_store::SystemClock;
 use ropeline_web::{EventLoops, Report};
@@ -16,17 +16,17 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use self::greeting::greeting;
+use self::greeting::greet;
 use crate::{
+    args::TypedFlags,
     boxoffice::{Neighbour, Wish, has_idle_books},
     failure::Failure,
     logging, open_files,
-    output::print,
 };
 
-pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
+pub(crate) fn run(overrides: &Overrides, typed: &TypedFlags) -> Result<(), Failure> {
     let settings = Settings::load(overrides)?;
-    prepare_process(&settings);
+    prepare_process(&settings, typed);
     let loops = Arc::new(EventLoops::start().map_err(Failure::Runtime)?);
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     // What was made on the loops, such as connections to Redis, is used until the end.
@@ -34,8 +34,9 @@ pub(crate) fn run(overrides: &Overrides) -> Result<(), Failure> {
 }
 
 /// Starts the log, and makes room for as many connections as there may be.
-pub(crate) fn prepare_process(settings: &Settings) {
+pub(crate) fn prepare_process(settings: &Settings, typed: &TypedFlags) {
     logging::start(&settings.log);
+    warn_of_visible_secrets(settings, typed);
     for (name, key) in [
         ("admin", &settings.admin_key),
         ("service", &settings.service_key),
@@ -52,10 +53,32 @@ pub(crate) fn prepare_process(settings: &Settings) {
     }
 }
 
+/// Other users of this machine can read flags for as long as the process runs.
+fn warn_of_visible_secrets(settings: &Settings, typed: &TypedFlags) {
+    let store_has_password =
+        matches!(&settings.store, StoreChoice::Redis(url) if url.has_password());
+    let database_has_password = settings
+        .database
+        .as_ref()
+        .is_some_and(DatabaseUrl::has_password);
+    for (flag, is_secret, instead) in [
+        ("--admin-key", true, "--admin-key-file"),
+        ("--service-key", true, "--service-key-file"),
+        ("--store", store_has_password, "ROPELINE_STORE"),
+        ("--database", database_has_password, "ROPELINE_DATABASE"),
+    ] {
+        if is_secret && typed.have(flag) {
+            tracing::warn!(
+                "other users of this machine can read the secret in {flag} from the list of processes: use {instead}"
+            );
+        }
+    }
+}
+
 async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(), Failure> {
     let stop = stop_signal()?;
     tokio::pin!(stop);
-    let wish = Wish::of(&settings);
+    let (wish, format) = (Wish::of(&settings), settings.log.format);
     let idle_books = has_idle_books(&settings);
     let opened = tokio::select! {
         opened = open(settings, wish) => opened,
@@ -64,7 +87,7 @@ async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(),
     };
     let (ready, neighbour) = opened?;
     let books = neighbour.as_ref().map(Neighbour::books);
-    print(&greeting(ready.started(), wish, books))?;
+    greet(format, ready.started(), wish, books)?;
     warn_of_risks(&ready);
     if idle_books {
         tracing::warn!(

@@ -1,18 +1,23 @@
 //! From the first start to the last stop.
 
 use std::{
+    fs::{self, Permissions},
     io::{Read, Write},
     net::TcpStream,
+    os::unix::fs::{PermissionsExt, symlink},
+    process::{Command, Stdio},
     time::Duration,
 };
 
+use ropeline_testing::http::{Ask, Client};
 use serde_json::{Value, json};
 
 use crate::{
-    process::{Site, mode},
+    process::{Leashed, Site, mode},
     still::STILL_ROOM,
     visitor::{Place, join, status, token_of},
     wait::until,
+    watch::Seat,
 };
 
 /// A stop with nothing to wait for.
@@ -46,6 +51,19 @@ fn an_address_in_use_is_said_with_the_flag_that_changes_it() {
 }
 
 #[test]
+fn a_first_start_that_cannot_listen_makes_no_key() {
+    let site = Site::new(STILL_ROOM);
+    let taken = std::net::TcpListener::bind(site.address()).unwrap();
+    site.ropeline("serve").complaint(1);
+    for file in ["admin.key", "keys.json"] {
+        assert!(!site.data().join(file).exists(), "{file}");
+    }
+    drop(taken);
+    let server = site.start();
+    server.room(&site.admin_key());
+}
+
+#[test]
 fn a_stop_finishes_what_was_asked_and_keeps_everything() {
     let site = Site::new(STILL_ROOM);
     let mut server = site.start();
@@ -72,33 +90,156 @@ fn a_stop_finishes_what_was_asked_and_keeps_everything() {
 }
 
 #[test]
-fn the_first_start_says_where_it_listens_and_the_admin_key_once() {
+fn every_start_says_where_it_listens_and_where_the_admin_key_is() {
     let site = Site::new(STILL_ROOM);
-    let server = site.start();
     let listening = format!("http://{}", site.address());
-    assert!(server.stdout().contains(&listening), "{}", server.stdout());
-    let key = site.admin_key();
-    assert!(server.stdout().contains(&key), "{}", server.stdout());
-    server.room(&key);
-    server.kill();
-
-    let server = site.start();
-    assert!(server.stdout().contains(&listening), "{}", server.stdout());
-    assert!(!server.stdout().contains(&key), "{}", server.stdout());
-    assert_eq!(site.admin_key(), key);
-    server.room(&key);
+    let kept = format!("admin key   in {}", site.data().join("admin.key").display());
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let server = site.start();
+        let (stdout, key) = (server.stdout(), site.admin_key());
+        assert!(stdout.contains(&listening), "{stdout}");
+        assert!(stdout.contains(&kept), "{stdout}");
+        assert!(
+            !stdout.contains(&key),
+            "a file may be read by many: {stdout}"
+        );
+        server.room(&key);
+        keys.push(key);
+    }
+    assert_eq!(keys[0], keys[1]);
 }
 
 #[test]
-fn secrets_are_for_the_owner_alone() {
+fn a_new_admin_key_is_shown_on_a_terminal_once() {
     let site = Site::new(STILL_ROOM);
-    let server = site.start();
-    for file in ["keys.json", "admin.key"] {
-        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
+    let shown_by_start = || {
+        let mut terminal = Seat::new(&site, "serve");
+        let shown = terminal.await_text("By hand:");
+        terminal.type_in("\u{3}");
+        // The shell of the terminal is interrupted too, and says so by its exit code.
+        terminal.code();
+        shown
+    };
+    let first = shown_by_start();
+    let key = site.admin_key();
+    assert!(first.contains(&key), "{first}");
+    assert!(first.contains("admin.key"), "{first}");
+    let second = shown_by_start();
+    assert!(!second.contains(&key), "{second}");
+    assert!(second.contains("admin.key"), "{second}");
+}
+
+#[test]
+fn the_data_directory_is_for_its_owner_alone_whatever_the_umask() {
+    let site = Site::new(STILL_ROOM);
+    let serve = site.command("serve");
+    let mut careless = Command::new("sh");
+    careless
+        .args(["-c", "umask 0; exec \"$@\"", "sh"])
+        .arg(serve.get_program());
+    careless.args(serve.get_args()).stdin(Stdio::null());
+    careless.stdout(Stdio::null()).stderr(Stdio::null());
+    let server = Leashed(careless.spawn().unwrap());
+    until(STOP_MAX, "every file is there", || {
+        let key = fs::read_to_string(site.data().join("admin.key")).ok()?;
+        let mut client = Client::connect(site.address()).ok()?;
+        let ask = Ask::get("/api/v1/admin/rooms")
+            .header("Authorization", &format!("Bearer {}", key.trim()));
+        (client.try_send(&ask).ok()?.status == 200).then_some(())
+    });
+    drop(server);
+    assert_eq!(mode(&site.data()), 0o700);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(site.data()).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        files.push(path.file_name().unwrap().to_string_lossy().into_owned());
+    }
+    for file in [
+        "rooms.redb",
+        "rooms.journal",
+        "lock",
+        "keys.json",
+        "admin.key",
+        "audit.log",
+        "boxoffice.db-wal",
+    ] {
+        assert!(files.iter().any(|name| name == file), "{file}: {files:?}");
     }
     site.ropeline("keys rotate").result();
     assert_eq!(mode(&site.data().join("keys.json")), 0o600);
-    drop(server);
+}
+
+#[test]
+fn files_that_an_earlier_version_left_open_to_others_are_closed() {
+    let site = Site::new(STILL_ROOM);
+    site.start().kill();
+    let open = [
+        "rooms.redb",
+        "rooms.journal",
+        "lock",
+        "audit.log",
+        "boxoffice.db",
+    ];
+    for file in open {
+        fs::set_permissions(site.data().join(file), Permissions::from_mode(0o644)).unwrap();
+    }
+    fs::set_permissions(site.data(), Permissions::from_mode(0o755)).unwrap();
+    let server = site.start();
+    for file in open {
+        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
+    }
+    assert_eq!(mode(&site.data()), 0o700);
+    assert!(!server.stderr().contains("WARN"), "{}", server.stderr());
+}
+
+#[test]
+fn an_admin_key_that_others_can_read_is_refused_with_the_command_that_helps() {
+    let site = Site::new(STILL_ROOM);
+    site.start().kill();
+    let file = site.data().join("admin.key");
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    let complaint = site.ropeline("serve").complaint(1);
+    let command = format!("chmod 600 {}", file.display());
+    assert!(complaint.contains(&command), "{complaint}");
+    assert!(!complaint.contains(&site.admin_key()), "{complaint}");
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    site.start().room(&site.admin_key());
+}
+
+#[test]
+fn a_given_key_that_everybody_can_read_is_refused_with_the_command_that_helps() {
+    for setting in ["admin_key_file", "service_key_file"] {
+        let site = Site::new("");
+        let file = site.with_file("key", b"a-key-that-is-long-enough");
+        site.configure(&format!("{setting} = '{}'\n", file.display()));
+        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        let complaint = site.ropeline("config check").complaint(1);
+        let command = format!("chmod o= {}", file.display());
+        assert!(complaint.contains(&command), "{complaint}");
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        site.ropeline("config check").result();
+    }
+}
+
+#[test]
+fn no_symbolic_link_in_the_data_directory_is_followed() {
+    for (link, needed) in [
+        ("audit.log", "the audit log"),
+        ("admin.key", "the admin key"),
+        ("keys.json", "the signing keys"),
+        ("rooms.redb", "rooms.redb"),
+    ] {
+        let site = Site::new(STILL_ROOM);
+        fs::create_dir(site.data()).unwrap();
+        let target = site.with_file("target", b"");
+        symlink(&target, site.data().join(link)).unwrap();
+        let complaint = site.ropeline("serve").complaint(1);
+        assert!(complaint.contains("symbolic link"), "{link}: {complaint}");
+        assert!(complaint.contains(needed), "{link}: {complaint}");
+        assert_eq!(fs::read(&target).unwrap(), b"", "{link}");
+    }
 }
 
 #[test]

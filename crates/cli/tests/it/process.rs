@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use ropeline_testing::http::{Ask, Client};
+use ropeline_testing::{
+    http::{Ask, Client},
+    write_secret,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -114,10 +117,10 @@ impl Site {
         self.address
     }
 
-    /// Puts a file beside the settings, and says where it is.
+    /// Puts a file for its owner alone next to the settings, and says where it is.
     pub(crate) fn with_file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.directory.path().join(name);
-        fs::write(&path, text).expect("a file in a directory of the test's own");
+        write_secret(&path, text);
         path
     }
 

@@ -22,6 +22,27 @@ fn a_wrong_or_missing_key_is_told_where_the_right_one_is() {
 }
 
 #[test]
+fn a_data_directory_that_is_named_with_a_server_has_its_key() {
+    let (site, _server) = three_visitors();
+    let elsewhere = Shell::new();
+    let line = format!(
+        "room list --url http://{} --data {}",
+        site.address(),
+        site.data().display()
+    );
+    let rooms = elsewhere.ropeline(&line).result();
+    assert!(rooms.contains("main"), "{rooms}");
+    let data: &'static str = site.data().display().to_string().leak();
+    let by_variable = Shell::new().with_variable("ROPELINE_DATA", data);
+    let line = format!("room list --url http://{}", site.address());
+    let complaint = by_variable.ropeline(&line).complaint(1);
+    assert!(
+        complaint.contains("there is no admin key at hand"),
+        "a key is not shown to an address that it was not named with: {complaint}"
+    );
+}
+
+#[test]
 fn another_server_is_named_by_flag_or_variable() {
     let (site, _server) = three_visitors();
     let url: &'static str = format!("http://{}", site.address()).leak();

@@ -74,7 +74,7 @@ fn lines_go_on_over_a_restart_of_the_server() {
 }
 
 /// A command on a terminal of 80 by 24, which `script` makes.
-struct Seat {
+pub(crate) struct Seat {
     child: Leashed,
     keys: ChildStdin,
     shown: Receiver<Vec<u8>>,
@@ -83,7 +83,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn new(site: &Site, line: &str) -> Self {
+    pub(crate) fn new(site: &Site, line: &str) -> Self {
         Self::with_variable(site, line, ("TERM", "xterm"))
     }
 
@@ -123,14 +123,14 @@ impl Seat {
         }
     }
 
-    fn type_in(&mut self, text: &str) {
+    pub(crate) fn type_in(&mut self, text: &str) {
         self.keys.write_all(text.as_bytes()).expect("a pipe");
         self.keys.flush().expect("a pipe");
     }
 
     /// Waits until this was shown, and gives everything up to it since the last time.
     #[track_caller]
-    fn await_text(&mut self, text: &str) -> String {
+    pub(crate) fn await_text(&mut self, text: &str) -> String {
         until(PATIENCE, text, || {
             while let Ok(chunk) = self.shown.try_recv() {
                 self.fresh += &String::from_utf8_lossy(&chunk);
@@ -140,7 +140,7 @@ impl Seat {
         })
     }
 
-    fn code(mut self) -> Option<i32> {
+    pub(crate) fn code(mut self) -> Option<i32> {
         let status = until(PATIENCE, "the command ends", || {
             self.child.0.try_wait().expect("a child of this process")
         });

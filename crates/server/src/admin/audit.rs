@@ -1,15 +1,15 @@
 //! Who did what to the rooms: one line of JSON for each action, in the data directory.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write},
     net::IpAddr,
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use ropeline_core::RoomId;
+use ropeline_store::private;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -52,8 +52,7 @@ impl Audit {
     }
 
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).mode(0o600).open(path)?;
+        let file = private::open(path, File::options().create(true).append(true))?;
         Ok(Self {
             file: Arc::new(Mutex::new(file)),
         })

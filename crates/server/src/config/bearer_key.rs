@@ -1,6 +1,11 @@
 //! Keys that operators and services show.
 
-use std::{fmt, path::Path};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use ropeline_store::private;
 
 use super::value::Wrong;
 use crate::app::KeyDigest;
@@ -14,13 +19,19 @@ const LENGTH_SAFE: usize = 16;
 ///
 /// It is never printed: not by `Debug`, and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BearerKey(Box<str>);
+pub struct BearerKey {
+    text: Box<str>,
+    file: Option<PathBuf>,
+}
 
 impl BearerKey {
     pub(super) fn parse(text: &str) -> Result<Self, Wrong> {
         let fine = text.bytes().all(|byte| byte.is_ascii_graphic());
         if (1..=LENGTH_MAX).contains(&text.len()) && fine {
-            Ok(Self(text.into()))
+            Ok(Self {
+                text: text.into(),
+                file: None,
+            })
         } else {
             Err(Wrong::new(
                 "must be 1 to 256 printable ASCII characters without spaces",
@@ -31,25 +42,35 @@ impl BearerKey {
     /// Reads the key from a file that holds nothing else; white space around it does not count.
     pub(super) fn read(file: &Path) -> Result<Self, Wrong> {
         let name = file.display();
-        let text = std::fs::read_to_string(file)
+        let text = private::open_given_secret(file)
+            .and_then(io::read_to_string)
             .map_err(|error| Wrong::new(format!("{name} cannot be read: {error}")))?;
-        Self::parse(text.trim())
-            .map_err(|wrong| Wrong::new(format!("the key in {name} {}", wrong.what)))
+        let key = Self::parse(text.trim())
+            .map_err(|wrong| Wrong::new(format!("the key in {name} {}", wrong.what)))?;
+        Ok(Self {
+            file: Some(file.to_owned()),
+            ..key
+        })
     }
 
     /// The key itself, for comparing.
     pub fn reveal(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// The file that it was read from; `None` if it was given by flag or variable.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// Whether a text is the key; found out in the same time for every wrong one.
     pub fn matches(&self, text: &str) -> bool {
-        KeyDigest::of(&self.0).matches(text)
+        KeyDigest::of(&self.text).matches(text)
     }
 
     /// Whether the key is so short that it may be guessed.
     pub fn is_short(&self) -> bool {
-        self.0.len() < LENGTH_SAFE
+        self.text.len() < LENGTH_SAFE
     }
 }
 

@@ -4,12 +4,13 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use ed25519_dalek::VerifyingKey;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use p256::elliptic_curve::sec1::ToEncodedPoint;
+use ropeline_store::private;
 use rsa::{
     RsaPublicKey, pkcs1::DecodeRsaPublicKey, pkcs8::DecodePublicKey, traits::PublicKeyParts,
 };
@@ -59,7 +60,12 @@ impl Keys {
             path: path.to_owned(),
             wrong,
         };
-        let bytes = contents(path).map_err(|error| fail(format!("cannot be read: {error}")))?;
+        let opened = match file {
+            LoginKeyFile::Secret(_) => private::open_given_secret(path),
+            LoginKeyFile::PublicKey(_) | LoginKeyFile::Jwks(_) => File::open(path),
+        };
+        let bytes = opened.and_then(contents);
+        let bytes = bytes.map_err(|error| fail(format!("cannot be read: {error}")))?;
         let with_rules = |key| Key::new(key, audience);
         let one = |key| Self::One(Box::new(with_rules(key)));
         let keys = match file {
@@ -98,9 +104,8 @@ impl Key {
     }
 }
 
-fn contents(path: &Path) -> io::Result<Vec<u8>> {
+fn contents(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(path)?;
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(io::Error::other("it is larger than 1 MiB"));

@@ -1,7 +1,7 @@
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use ed25519_dalek::VerifyingKey;
-use ropeline_testing::{line::START, login::LoginKey};
+use ropeline_testing::{line::START, login::LoginKey, write_secret};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ use crate::config::LoginKeyFile;
 fn open(kind: fn(PathBuf) -> LoginKeyFile, text: &[u8]) -> Result<Logins, String> {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("keys");
-    fs::write(&path, text).unwrap();
+    write_secret(&path, text);
     let source = LoginSource {
         keys: kind(path.clone()),
         issuer: "i".into(),

@@ -6,6 +6,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use ropeline_store::private;
 
 use super::{
     error::StartError,
@@ -35,7 +36,7 @@ pub(super) async fn admin_key(
     shared: Option<&dyn SharedTexts>,
 ) -> Result<OperatorsKey, StartError> {
     match (&settings.admin_key, shared) {
-        (Some(key), None) => Ok(OperatorsKey::known(KeyDigest::of(key.reveal()))),
+        (Some(key), None) => Ok(OperatorsKey::given(key)),
         (Some(key), Some(texts)) => given_key(key, texts).await,
         (None, None) => {
             let own = OwnKey::find_or_make(&settings.data)?;
@@ -46,11 +47,11 @@ pub(super) async fn admin_key(
 }
 
 async fn given_key(key: &BearerKey, texts: &dyn SharedTexts) -> Result<OperatorsKey, StartError> {
-    let digest = KeyDigest::of(key.reveal());
+    let given = OperatorsKey::given(key);
     let shared = SharedAdminKey::read(texts).await;
     let differs = match shared.map_err(StartError::SharedAdminKey)? {
         Shared::Nothing => false,
-        Shared::Key(shared) => shared != digest,
+        Shared::Key(shared) => shared != given.digest,
         Shared::Junk => true,
     };
     Ok(OperatorsKey {
@@ -58,7 +59,7 @@ async fn given_key(key: &BearerKey, texts: &dyn SharedTexts) -> Result<Operators
             "the admin key that this node was given is not the one that other nodes take: give it to all of them"
                 .to_owned()
         }),
-        ..OperatorsKey::known(digest)
+        ..given
     })
 }
 
@@ -89,17 +90,21 @@ async fn read(texts: &dyn SharedTexts) -> Result<Shared, StartError> {
 }
 
 impl OperatorsKey {
-    fn known(digest: KeyDigest) -> Self {
+    fn given(key: &BearerKey) -> Self {
         Self {
-            digest,
-            note: AdminKeyNote::Known,
+            digest: KeyDigest::of(key.reveal()),
+            note: AdminKeyNote::Given(key.file().map(Path::to_owned)),
             warning: None,
         }
     }
 
     fn of_all_nodes(digest: KeyDigest, own: Option<&OwnKey>) -> Self {
         match own {
-            Some(own) if digest.matches(&own.key) => Self::known(digest),
+            Some(own) if digest.matches(&own.key) => Self {
+                digest,
+                note: AdminKeyNote::Kept(own.file.clone()),
+                warning: None,
+            },
             own => Self {
                 digest,
                 note: AdminKeyNote::OfFirstNode,
@@ -123,7 +128,7 @@ struct OwnKey {
 impl OwnKey {
     fn find(data: &Path) -> Result<Option<Self>, StartError> {
         let file = data.join(FILE);
-        match std::fs::read_to_string(&file) {
+        match private::read_secret(&file) {
             Ok(key) if !key.trim().is_empty() => Ok(Some(Self {
                 key: key.trim().to_owned(),
                 file,
@@ -173,20 +178,24 @@ impl OwnKey {
     }
 
     fn into_operators_key(self) -> OperatorsKey {
-        let known = OperatorsKey::known(self.digest());
-        if !self.is_new {
-            return known;
-        }
-        let Self { key, file, .. } = self;
+        let digest = self.digest();
+        let Self { key, file, is_new } = self;
+        let note = if is_new {
+            AdminKeyNote::New(NewAdminKey { key, file })
+        } else {
+            AdminKeyNote::Kept(file)
+        };
         OperatorsKey {
-            note: AdminKeyNote::New(NewAdminKey { key, file }),
-            ..known
+            digest,
+            note,
+            warning: None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ropeline_testing::write_secret;
     use tempfile::TempDir;
 
     use super::*;
@@ -234,8 +243,8 @@ mod tests {
         let (texts, [first, second]) = (Memory::default(), [directory(), directory()]);
         start(&first, None, &texts).await;
         let again = start(&first, None, &texts).await;
-        assert!(matches!(again.note, AdminKeyNote::Known) && again.warning.is_none());
-        std::fs::write(second.path().join(FILE), "another-key").unwrap();
+        assert!(matches!(again.note, AdminKeyNote::Kept(_)) && again.warning.is_none());
+        write_secret(&second.path().join(FILE), "another-key");
         let other = start(&second, None, &texts).await;
         assert!(matches!(other.note, AdminKeyNote::OfFirstNode));
         assert!(other.warning.unwrap().contains("is of no use"));

@@ -17,7 +17,7 @@ use std::{
 use axum::Router;
 use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
-use ropeline_web::{EventLoops, Hosts, Limits, Rates, Report, Server, Tasks, listen};
+use ropeline_web::{EventLoops, Hosts, Limits, Rates, Report, Server, Tasks, bind};
 use tokio::net::TcpListener;
 
 pub(crate) use self::store::Opened;
@@ -81,6 +81,13 @@ impl Ready {
             shared,
             mut warnings,
         } = opened;
+        // Before any key is made and any room changed: a start that cannot listen leaves no trace of them.
+        let cannot_listen = |cause| StartError::Listen {
+            address: settings.listen,
+            cause,
+        };
+        let bound = bind(settings.listen).map_err(cannot_listen)?;
+        let address = bound.address().map_err(cannot_listen)?;
         let Keys {
             signing: keys,
             logins,
@@ -99,12 +106,7 @@ impl Ready {
             })?);
         }
         warnings.extend(frozen_rooms(&*store).await);
-        let cannot_listen = |cause| StartError::Listen {
-            address: settings.listen,
-            cause,
-        };
-        let listener = listen(settings.listen).map_err(cannot_listen)?;
-        let address = listener.local_addr().map_err(cannot_listen)?;
+        let listener = bound.listen().map_err(cannot_listen)?;
         let cookies = match &settings.public_url {
             Some(url) if url.is_https() => Cookies::HostOnly,
             _ => Cookies::Plain,

@@ -41,8 +41,10 @@ pub struct StartedRoom {
 /// What the operator is told of the admin key.
 #[derive(Debug)]
 pub enum AdminKeyNote {
-    /// The operator has it: it was given, or is in this data directory since an earlier start.
-    Known,
+    /// The settings give it, from this file or by flag or variable.
+    Given(Option<PathBuf>),
+    /// An earlier start made it, and it is in this file.
+    Kept(PathBuf),
     /// It was made just now.
     New(NewAdminKey),
     /// Another node has made it, and has it in its data directory.

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ropeline_store::{
-    Clock, EmbeddedStore, OpenError, RedisOptions, RedisStore, RedisUrl, Store, Unreached,
+    Clock, EmbeddedStore, OpenError, RedisOptions, RedisStore, RedisUrl, Store, Unreached, private,
 };
 
 use super::StartError;
@@ -78,7 +78,7 @@ pub(super) async fn open(
 
 /// Keys and the audit log are on the disk of each node.
 fn make_directory(settings: &Settings) -> Result<(), OpenError> {
-    std::fs::create_dir_all(&settings.data).map_err(|cause| OpenError::Directory {
+    private::make_directory(&settings.data).map_err(|cause| OpenError::Directory {
         directory: settings.data.display().to_string(),
         cause,
     })

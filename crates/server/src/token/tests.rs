@@ -245,7 +245,7 @@ fn keys_are_for_their_owner_alone() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(matches!(
         KeyFile::open(directory.path()),
-        Err(KeyError::Exposed { .. })
+        Err(KeyError::Io { .. })
     ));
 }
 

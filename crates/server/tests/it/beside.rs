@@ -3,7 +3,7 @@
 use axum::{Router, routing::get};
 use http::StatusCode;
 use ropeline_server::{Beside, SharedLogin};
-use ropeline_testing::{http::Ask, login::LoginKey};
+use ropeline_testing::{http::Ask, login::LoginKey, write_secret};
 use ropeline_web::{Explained, Kind};
 use serde_json::json;
 use utoipa::openapi::{
@@ -126,7 +126,7 @@ fn its_logins_are_believed_where_the_operator_names_no_other() {
 fn the_operators_own_logins_beat_its() {
     let directory = tempfile::tempdir().unwrap();
     let keys = directory.path().join("secret");
-    std::fs::write(&keys, site::SECRET).unwrap();
+    write_secret(&keys, site::SECRET);
     let config = format!(
         "[login]\nsecret_file = '{}'\nissuer = '{}'\naudience = '{}'\n",
         keys.display(),

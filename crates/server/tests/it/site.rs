@@ -6,6 +6,7 @@ use ropeline_testing::{
     http::{Ask, Reply},
     line::START,
     login::LoginKey,
+    write_secret,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -36,7 +37,7 @@ impl Site {
     pub(crate) fn with_more(identity: &str, setting: &str, text: &[u8], more: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let keys = directory.path().join("keys");
-        std::fs::write(&keys, text).unwrap();
+        write_secret(&keys, text);
         let app = TestApp::with(&format!(
             "[login]\n{setting} = '{}'\nissuer = '{ISSUER}'\naudience = '{AUDIENCE}'\n{more}\n\
              [rooms.main]\nidentity = '{identity}'\nevery = '10s'\nbatch = 1\npass_ttl = '60s'\n\

@@ -4,6 +4,7 @@
 //! crash it is there as a whole or not at all.
 
 use std::{
+    fs::File,
     io,
     path::{Path, PathBuf},
 };
@@ -18,6 +19,7 @@ use super::{
     panics::caught,
     rows::RoomNumber,
 };
+use crate::private;
 
 pub(super) const ROWS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rooms");
 pub(super) type PlaceTable<'a> = TableDefinition<'a, u64, &'static [u8]>;
@@ -92,7 +94,10 @@ impl Book {
     pub(super) fn reopen(path: &Path) -> Result<Self, BookError> {
         let mut builder = Database::builder();
         let builder = builder.set_cache_size(CACHE_BYTES);
-        let database = caught(|| builder.create(path).map_err(broken))?;
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let file = private::open(path, options)?;
+        let database = caught(|| builder.create_file(file).map_err(broken))?;
         Ok(Self {
             path: path.to_owned(),
             database,

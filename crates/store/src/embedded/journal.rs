@@ -205,7 +205,7 @@ fn open_direct(path: &Path) -> Option<File> {
 
     use rustix::fs::OFlags;
 
-    let flags = (OFlags::DIRECT | OFlags::DSYNC).bits();
+    let flags = (OFlags::DIRECT | OFlags::DSYNC | OFlags::NOFOLLOW).bits();
     let mut options = File::options();
     let options = options.write(true).custom_flags(flags.cast_signed());
     options.open(path).ok()

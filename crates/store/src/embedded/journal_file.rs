@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{book::Mark, journal::JournalError};
+use crate::private;
 
 /// About a second of joins as fast as they can be.
 pub(super) const LENGTH: usize = 4 << 20;
@@ -15,7 +16,7 @@ const UNFINISHED: &str = "journal.new";
 
 /// Opens the file, or makes it if it is missing, and reads all of it.
 pub(super) fn open(path: &Path, mark: Mark) -> Result<(File, Vec<u8>), JournalError> {
-    let mut file = match File::options().read(true).write(true).open(path) {
+    let mut file = match private::open(path, File::options().read(true).write(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_missing(path, mark)?,
         opened => opened?,
     };
@@ -49,7 +50,7 @@ fn make(path: &Path) -> io::Result<File> {
     let unfinished = path.with_extension(UNFINISHED);
     let mut options = File::options();
     let options = options.read(true).write(true).create(true).truncate(true);
-    let mut file = options.open(&unfinished)?;
+    let mut file = private::open(&unfinished, options)?;
     file.write_all(&vec![0; LENGTH])?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;

@@ -39,7 +39,7 @@ use ropeline_core::{
 };
 use thiserror::Error;
 
-use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError};
+use crate::{Clock, Found, Freeze, Health, Operation, Over, Seen, Store, StoreError, private};
 use book::BookError;
 use carry::{Arrival, Deed};
 use couriers::{Asker, Couriers};
@@ -459,11 +459,11 @@ fn damaged(error: &BookError, directory: &Path) -> OpenError {
 /// Locks the directory for this process and writes down who it is.
 fn lock(directory: &Path) -> Result<File, OpenError> {
     let fail = |cause| unusable(directory, cause);
-    std::fs::create_dir_all(directory).map_err(fail)?;
+    private::make_directory(directory).map_err(fail)?;
     let path = directory.join(LOCK);
     let mut options = File::options();
     let options = options.read(true).write(true).create(true).truncate(false);
-    let mut file = options.open(path).map_err(fail)?;
+    let mut file = private::open(&path, options).map_err(fail)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::Error(cause)) => return Err(fail(cause)),

@@ -5,7 +5,8 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs::{self, File},
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -15,6 +16,7 @@ use ropeline_core::{Bits, Header, Ordinal, Pace, Reasons, RoomId, Timestamp, Vie
 use serde::{Deserialize, Serialize};
 
 use super::{Inner, room::RoomNode};
+use crate::private;
 
 const FILE: &str = "redis-rooms.json";
 /// How often it is written while rooms change.
@@ -68,12 +70,12 @@ impl Record {
 
     /// Reads what was written before. A file that cannot be read is as good as one without rooms.
     pub(super) fn read(&self) -> Past {
-        let text = match fs::read(&self.path) {
+        let text = match private::read(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Past::None,
             Err(error) => return self.unreadable(&error),
         };
-        match serde_json::from_slice::<Contents>(&text) {
+        match serde_json::from_str::<Contents>(&text) {
             Ok(contents) if contents.store == self.store => Past::Known(contents.rooms),
             Ok(_) => Past::None,
             Err(error) => self.unreadable(&error),
@@ -117,7 +119,9 @@ impl Record {
             rooms: records.collect(),
         };
         let fresh = self.path.with_extension("new");
-        fs::write(&fresh, serde_json::to_vec(&contents)?)?;
+        let mut options = File::options();
+        let options = options.write(true).create(true).truncate(true);
+        private::open(&fresh, options)?.write_all(&serde_json::to_vec(&contents)?)?;
         fs::rename(&fresh, &self.path)?;
         *written = now;
         Ok(())

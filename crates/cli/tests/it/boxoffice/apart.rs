@@ -1,5 +1,7 @@
 //! The box office as a service of its own, which asks the room over HTTP.
 
+use std::net::TcpListener;
+
 use ropeline_testing::http::Ask;
 
 use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer, says};
@@ -89,4 +91,16 @@ fn a_box_office_without_a_key_or_a_room_does_not_start() {
     let elsewhere = elsewhere.with_flag("--service-key", SERVICE_KEY);
     let complaint = elsewhere.ropeline(&line).complaint(1);
     assert!(complaint.contains("there is no such room"), "{complaint}");
+}
+
+#[test]
+fn a_box_office_that_cannot_listen_begins_nothing() {
+    let rooms = Site::new("").with_flag("--service-key", SERVICE_KEY);
+    let room = rooms.start();
+    let books = Site::new("").with_flag("--service-key", SERVICE_KEY);
+    let _taken = TcpListener::bind(books.address()).expect("a free address");
+    let line = format!("boxoffice --gate http://{}", room.address());
+    let complaint = books.ropeline(&line).complaint(1);
+    assert!(complaint.contains("--listen"), "{complaint}");
+    assert!(!books.data().exists(), "{complaint}");
 }

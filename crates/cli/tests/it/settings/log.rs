@@ -28,6 +28,28 @@ fn a_log_in_json_has_an_object_on_each_line() {
 }
 
 #[test]
+fn a_log_in_json_has_the_start_as_events_and_nothing_stands_beside_it() {
+    let site = Site::new("[log]\nformat = 'json'\n");
+    let server = site.start();
+    assert_eq!(server.stdout(), "");
+    let log = server.stderr();
+    let events: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {log}")))
+        .collect();
+    let event = |message: &str| {
+        let found = events.iter().find(|event| event["message"] == message);
+        found.unwrap_or_else(|| panic!("{message}: {log}"))
+    };
+    assert_eq!(event("room")["room.id"], "main");
+    let listening = event("listening");
+    assert_eq!(listening["server.address"], site.address().to_string());
+    let place = format!("in {}, made now", site.data().join("admin.key").display());
+    assert_eq!(listening["admin_key"], place);
+    assert!(!log.contains(&site.admin_key()), "{log}");
+}
+
+#[test]
 fn a_log_in_text_is_for_people() {
     for lines in ["format = 'text'\n", ""] {
         let log = log_with(lines);

@@ -72,9 +72,24 @@ fn the_key_of_a_file_is_taken_and_none_is_made() {
     let server = site.start();
     server.room(key);
     assert!(!site.data().join("admin.key").exists());
-    assert!(
-        !server.stdout().contains("admin key"),
-        "{}",
-        server.stdout()
-    );
+    let stdout = server.stdout();
+    let said = format!("admin key   in {}\n", file.display());
+    assert!(stdout.contains(&said), "{stdout}");
+}
+
+#[test]
+fn a_secret_that_is_given_as_a_flag_is_warned_of_and_not_repeated() {
+    let secret = "a-secret-of-more-than-sixteen-letters";
+    for flag in ["--admin-key", "--service-key"] {
+        let site = Site::new("").with_flag(flag, secret);
+        let said = site.start().stderr();
+        let warning =
+            format!("can read the secret in {flag} from the list of processes: use {flag}-file");
+        assert!(said.contains(&warning), "{said}");
+        assert!(!said.contains(secret), "{said}");
+        let variable = format!("ROPELINE_{}", flag[2..].replace('-', "_").to_uppercase());
+        let site = Site::new("").with_variable(&variable, secret);
+        let said = site.start().stderr();
+        assert!(!said.contains("list of processes"), "{said}");
+    }
 }

@@ -1,4 +1,5 @@
 use ropeline_core::Identity;
+use ropeline_testing::write_secret;
 
 use super::{errors::told, *};
 
@@ -6,7 +7,7 @@ use super::{errors::told, *};
 fn secret() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("secret");
-    fs::write(&path, [b'x'; 32]).unwrap();
+    write_secret(&path, [b'x'; 32]);
     let lines = format!(
         "[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = 'a'\n",
         path.display()

@@ -1,3 +1,5 @@
+use ropeline_testing::write_secret;
+
 use super::*;
 
 #[test]
@@ -43,7 +45,7 @@ fn an_empty_variable_counts_as_absent() {
 fn the_admin_key_comes_from_its_file_unless_a_flag_gives_it() {
     let directory = tempfile::tempdir().unwrap();
     let key_file = directory.path().join("key");
-    fs::write(&key_file, "  from-the-file\n").unwrap();
+    write_secret(&key_file, "  from-the-file\n");
     let file = format!("admin_key_file = '{}'", key_file.display());
     let key = |file: &str, flags: &Overrides| {
         let settings = Settings::from_text(file, flags).unwrap();
@@ -70,7 +72,7 @@ fn the_admin_key_comes_from_its_file_unless_a_flag_gives_it() {
 fn the_service_key_comes_from_its_file_unless_a_flag_gives_it() {
     let directory = tempfile::tempdir().unwrap();
     let key_file = directory.path().join("key");
-    fs::write(&key_file, "from-the-file\n").unwrap();
+    write_secret(&key_file, "from-the-file\n");
     let file = format!("service_key_file = '{}'", key_file.display());
     let key = |file: &str, flags: &Overrides| {
         let settings = Settings::from_text(file, flags).unwrap();

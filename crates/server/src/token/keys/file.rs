@@ -3,11 +3,12 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
 use ropeline_core::Timestamp;
+use ropeline_store::private;
 use thiserror::Error;
 
 use super::{KEYS_MAX, KeyFile};
@@ -27,14 +28,6 @@ pub enum KeyError {
         path: PathBuf,
         /// Why not.
         cause: io::Error,
-    },
-    /// Others can read them.
-    #[error(
-        "{path} can be read by others: run `chmod 600 {path}`, and rotate the keys if others have seen them"
-    )]
-    Exposed {
-        /// The file.
-        path: PathBuf,
     },
     /// What is in the file is not keys.
     #[error("{path} does not hold signing keys: {cause}")]
@@ -78,11 +71,7 @@ impl KeyFile {
             path: path.clone(),
             cause,
         };
-        let metadata = std::fs::metadata(&path).map_err(io)?;
-        if metadata.permissions().mode() & 0o077 != 0 {
-            return Err(KeyError::Exposed { path });
-        }
-        let text = std::fs::read_to_string(&path).map_err(io)?;
+        let text = private::read_secret(&path).map_err(io)?;
         Self::from_text(&text).map_err(|cause| KeyError::Malformed { path, cause })
     }
 
@@ -131,8 +120,8 @@ impl KeyFile {
 pub(crate) fn lock_keys(directory: &Path) -> Result<File, KeyError> {
     let path = directory.join(LOCK);
     let mut options = OpenOptions::new();
-    let options = options.write(true).create(true).truncate(false).mode(0o600);
-    let locked = options.open(&path).and_then(|file| {
+    let options = options.write(true).create(true).truncate(false);
+    let locked = private::open(&path, options).and_then(|file| {
         file.lock()?;
         Ok(file)
     });

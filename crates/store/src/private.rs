@@ -1,0 +1,262 @@
+//! Files that only their owner may read.
+//!
+//! The data directory has the keys of operators and services, what users of the site did, and whom tokens belong to.
+//! Whatever the umask is, other users of the machine can read none of it, and no file in it is a symbolic link that
+//! would let somebody choose what this process reads or writes.
+
+use std::{
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
+    io::{self, Read},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::Path,
+};
+
+use rustix::{
+    fs::{OFlags, StatVfsMountFlags, fstatvfs},
+    io::Errno,
+};
+
+/// The bits that let others than the owner of a file do something with it.
+const OTHERS: u32 = 0o077;
+/// The bits that let users do something with it who are neither the owner nor of its group.
+const EVERYBODY: u32 = 0o007;
+/// A directory with this bit is shared on purpose, as `/tmp` is.
+const STICKY: u32 = 0o1000;
+
+/// What may lie in a data directory. A directory with something else in it is not ours to close.
+const OURS: [&str; 8] = [
+    "lock",
+    "rooms.",
+    "redis-rooms.",
+    "keys.",
+    "admin.key",
+    "admin.new",
+    "audit.log",
+    "boxoffice.db",
+];
+/// File systems have it at their root.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Makes a data directory for its owner alone, with the directories above it.
+///
+/// One that others can enter is closed to them if nothing but files of Ropeline is in it.
+pub fn make_directory(path: &Path) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => close_directory(path),
+        Err(error) => Err(error),
+    }
+}
+
+fn close_directory(path: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::NotADirectory));
+    }
+    if mode(&metadata) & OTHERS == 0 {
+        return Ok(());
+    }
+    let directory = path.display();
+    if !is_ours(path)? || fs::set_permissions(path, Permissions::from_mode(0o700)).is_err() {
+        tracing::warn!(
+            "other users of this machine can enter the data directory {directory}: run `chmod 700 {directory}`"
+        );
+        return Ok(());
+    }
+    tracing::info!(
+        "other users of this machine can no longer enter the data directory {directory}"
+    );
+    Ok(())
+}
+
+/// Whether everything in a directory is Ropeline's. A directory with the sticky bit is shared with others, unless it is
+/// the root of a file system with nothing else on it.
+fn is_ours(path: &Path) -> io::Result<bool> {
+    let mut count = 0;
+    for entry in fs::read_dir(path)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name != LOST_AND_FOUND && !OURS.iter().any(|ours| name.starts_with(ours)) {
+            return Ok(false);
+        }
+        count += 1;
+    }
+    let is_sticky = mode(&fs::metadata(path)?) & STICKY != 0;
+    Ok(count > 0 || !is_sticky)
+}
+
+/// Opens a file of the data directory as `options` say. A new one is for its owner alone, and so is an old one from
+/// then on. A symbolic link is refused.
+pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = open_file(path, options)?;
+    let looser = mode(&file.metadata()?) & OTHERS != 0;
+    // Who is not the owner cannot change it, and has been given the rights on purpose.
+    if looser && file.set_permissions(Permissions::from_mode(0o600)).is_ok() {
+        tracing::info!(
+            "other users of this machine can no longer read {}",
+            path.display()
+        );
+    }
+    Ok(file)
+}
+
+/// Reads a file of the data directory. A symbolic link is refused.
+pub fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open(path, File::options().read(true))?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Reads a secret of the data directory, which nobody but its owner may have been able to read. A symbolic link is
+/// refused.
+pub fn read_secret(path: &Path) -> io::Result<String> {
+    let mut file = open_file(path, File::options().read(true))?;
+    if mode(&file.metadata()?) & OTHERS != 0 {
+        return Err(exposed(path, "600"));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Opens a secret that the operator keeps elsewhere. Its group may read it, since services are often given their secrets
+/// so; everybody may not, unless it is on a read-only file system, as the secrets of containers are.
+pub fn open_given_secret(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if mode(&file.metadata()?) & EVERYBODY != 0 && !is_on_read_only_mount(&file) {
+        return Err(exposed(path, "o="));
+    }
+    Ok(file)
+}
+
+fn is_on_read_only_mount(file: &File) -> bool {
+    fstatvfs(file).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+fn exposed(path: &Path, mode: &str) -> io::Error {
+    let path = path.display();
+    io::Error::other(format!(
+        "other users of this machine can read it: run `chmod {mode} {path}`, and replace the key if they may have"
+    ))
+}
+
+fn open_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    let opened = options.mode(0o600).custom_flags(flags).open(path);
+    opened.map_err(|error| {
+        if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            return io::Error::other(format!(
+                "{name} is a symbolic link: put the file itself there"
+            ));
+        }
+        error
+    })
+}
+
+fn mode(metadata: &Metadata) -> u32 {
+    metadata.permissions().mode()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn directory() -> TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn mode_of(path: &Path) -> u32 {
+        mode(&fs::metadata(path).unwrap()) & 0o7777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_directory_is_made_for_its_owner_alone_and_one_that_is_there_is_closed() {
+        let parent = directory();
+        let data = parent.path().join("a/data");
+        make_directory(&data).unwrap();
+        assert_eq!(mode_of(&data), 0o700);
+        set_mode(&data, 0o755);
+        fs::write(data.join("rooms.redb"), "").unwrap();
+        make_directory(&data).unwrap();
+        assert_eq!(mode_of(&data), 0o700);
+    }
+
+    #[test]
+    fn a_directory_with_files_of_others_or_for_everybody_is_left_as_it_is() {
+        let shared = directory();
+        set_mode(shared.path(), 0o1777);
+        make_directory(shared.path()).unwrap();
+        assert_eq!(mode_of(shared.path()), 0o1777);
+        let home = directory();
+        set_mode(home.path(), 0o755);
+        fs::write(home.path().join("letter.txt"), "").unwrap();
+        make_directory(home.path()).unwrap();
+        assert_eq!(mode_of(home.path()), 0o755);
+    }
+
+    #[test]
+    fn a_file_is_for_its_owner_alone_from_its_first_use_on() {
+        let data = directory();
+        let path = data.path().join("audit.log");
+        let mut append = File::options();
+        append.append(true).create(true);
+        open(&path, &mut append).unwrap();
+        assert_eq!(mode_of(&path), 0o600);
+        set_mode(&path, 0o664);
+        open(&path, &mut append).unwrap();
+        assert_eq!(mode_of(&path), 0o600);
+    }
+
+    #[test]
+    fn a_symbolic_link_is_refused_and_its_target_left_alone() {
+        let data = directory();
+        let (target, link) = (data.path().join("target"), data.path().join("audit.log"));
+        fs::write(&target, "before").unwrap();
+        set_mode(&target, 0o644);
+        symlink(&target, &link).unwrap();
+        let opened = open(&link, File::options().append(true).create(true));
+        for error in [
+            opened.unwrap_err(),
+            read(&link).unwrap_err(),
+            read_secret(&link).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("symbolic link"), "{error}");
+        }
+        assert_eq!(mode_of(&target), 0o644);
+    }
+
+    #[test]
+    fn a_secret_that_others_can_read_is_refused_with_the_command_that_helps() {
+        let data = directory();
+        let path = data.path().join("admin.key");
+        fs::write(&path, "secret").unwrap();
+        for (bits, own, given) in [
+            (0o600, true, true),
+            (0o400, true, true),
+            (0o640, false, true),
+            (0o644, false, false),
+            (0o604, false, false),
+        ] {
+            set_mode(&path, bits);
+            assert_eq!(read_secret(&path).is_ok(), own, "{bits:o}");
+            assert_eq!(open_given_secret(&path).is_ok(), given, "{bits:o}");
+        }
+        let refused = read_secret(&path).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("chmod 600 {}", path.display())),
+            "{refused}"
+        );
+    }
+}
