@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::extract::FromRequestParts;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use http::request;
@@ -44,9 +44,10 @@ pub(crate) struct Parts {
     /// Replaced as a whole when their key file changes; none where no key is given and no service beside the rooms has
     /// brought one.
     pub(crate) logins: OnceLock<Arc<ArcSwap<Logins>>>,
-    pub(crate) admin_key: KeyDigest,
+    /// Replaced when the settings are reloaded.
+    pub(crate) admin_key: Arc<ArcSwap<KeyDigest>>,
     /// None where no service is believed.
-    pub(crate) service_key: Option<KeyDigest>,
+    pub(crate) service_key: ArcSwapOption<KeyDigest>,
     pub(crate) sessions: Sessions,
     pub(crate) audit: Audit,
     pub(crate) histories: Histories,
@@ -159,7 +160,7 @@ impl App {
 
     /// Compares a key with the operators', and counts it if it is wrong.
     pub(crate) fn check_admin_key(&self, client: Client, key: &str) -> Result<(), ApiError> {
-        if self.admin_key.matches(key) {
+        if self.admin_key.load().matches(key) {
             Ok(())
         } else {
             Err(self.rates.admin_failed(client, self.now()).into())

@@ -4,7 +4,7 @@ use std::{
     fmt::{self, Display},
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -39,19 +39,32 @@ impl Followed {
         // Taken before the reading, so that no change falls between the two.
         let stamp = stamp(&path);
         let slot = Arc::new(ArcSwap::from_pointee(read()?));
-        let filled = Arc::clone(&slot);
+        let followed = Self::filling(what, path, Arc::clone(&slot), read);
+        Ok((slot, Self { stamp, ..followed }))
+    }
+
+    /// As [`Followed::open`], for a slot that was filled a moment ago.
+    pub(crate) fn filling<T, E>(
+        what: &'static str,
+        path: PathBuf,
+        slot: Arc<ArcSwap<T>>,
+        read: impl Fn() -> Result<T, E> + Send + 'static,
+    ) -> Self
+    where
+        T: Send + Sync + 'static,
+        E: Display,
+    {
         let take_up = Box::new(move || {
             let fresh = read().map_err(|error| error.to_string())?;
-            filled.store(Arc::new(fresh));
+            slot.store(Arc::new(fresh));
             Ok(())
         });
-        let followed = Self {
+        Self {
             what,
+            stamp: stamp(&path),
             path,
-            stamp,
             take_up,
-        };
-        Ok((slot, followed))
+        }
     }
 
     fn look(&mut self) {
@@ -74,11 +87,37 @@ impl fmt::Debug for Followed {
     }
 }
 
-/// Takes up changes for ever.
-pub(crate) async fn follow(mut files: Vec<Followed>) {
-    loop {
-        tokio::time::sleep(LOOK).await;
-        files.iter_mut().for_each(Followed::look);
+/// All files that are followed.
+#[derive(Debug, Clone)]
+pub(crate) struct Following(Arc<Mutex<Vec<Followed>>>);
+
+impl Following {
+    pub(crate) fn of(files: Vec<Followed>) -> Self {
+        Self(Arc::new(Mutex::new(files)))
+    }
+
+    /// Takes up what has changed.
+    pub(crate) fn look(&self) {
+        self.files().iter_mut().for_each(Followed::look);
+    }
+
+    /// Follows a file instead of the one that held the same, if there was one.
+    pub(crate) fn replace(&self, followed: Followed) {
+        let mut files = self.files();
+        files.retain(|file| file.what != followed.what);
+        files.push(followed);
+    }
+
+    /// Takes up changes for ever.
+    pub(crate) async fn run(self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            self.look();
+        }
+    }
+
+    fn files(&self) -> MutexGuard<'_, Vec<Followed>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

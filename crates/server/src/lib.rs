@@ -29,5 +29,5 @@ pub use moment::Moment;
 pub use openapi::reader as api_docs;
 pub use shared::{KeyPlace, SharedKeyError};
 pub use start::{
-    AdminKeyNote, NewAdminKey, Offline, Ready, RoomNote, StartError, Started, StartedRoom,
+    AdminKeyNote, NewAdminKey, Offline, Ready, Reloader, RoomNote, StartError, Started, StartedRoom,
 };

@@ -1,6 +1,10 @@
 //! `ropeline boxoffice`: the box office as a service of its own, behind the gate of a room elsewhere.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::Router;
 use ropeline_boxoffice::http::{Logins, Operators, Parts, Service, Standalone};
@@ -8,7 +12,7 @@ use ropeline_core::{Clock, RoomId};
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
 use ropeline_server::{
     api_docs,
-    config::{LogFormat, Overrides, Settings},
+    config::{BearerKey, LogFormat, Overrides, Settings},
     problems::EXPLAINED,
 };
 use ropeline_store::{SystemClock, private};
@@ -19,7 +23,13 @@ use super::{
     beside::{self, cookie_scope, public_host},
     books::Books,
 };
-use crate::{args::TypedFlags, failure::Failure, http::BaseUrl, output::print, serve};
+use crate::{
+    args::TypedFlags,
+    failure::Failure,
+    http::BaseUrl,
+    output::print,
+    serve::{self, Reloading},
+};
 
 /// How long the workers may take to put down what they have in hand.
 const PUT_DOWN: Duration = Duration::from_secs(5);
@@ -36,11 +46,13 @@ pub(crate) fn run(
     overrides: &Overrides,
     typed: &TypedFlags,
 ) -> Result<(), Failure> {
-    let settings = Settings::load(overrides)?;
-    serve::prepare_process(&settings, typed);
-    let keeper = keeper(&args.gate, &settings)?;
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
-    runtime.block_on(until_stopped(&args.gate, settings, keeper))
+    let hangup = serve::hangup_signal(&runtime)?;
+    let settings = Settings::load(overrides)?;
+    let level = serve::prepare_process(&settings, typed);
+    let keeper = keeper(&args.gate, &settings)?;
+    let reloading = Reloading::new(hangup, overrides, level, &settings);
+    runtime.block_on(until_stopped(&args.gate, settings, keeper, reloading))
 }
 
 fn keeper(gate: &BaseUrl, settings: &Settings) -> Result<Arc<dyn Gatekeeper>, Failure> {
@@ -59,6 +71,7 @@ async fn until_stopped(
     gate: &BaseUrl,
     settings: Settings,
     keeper: Arc<dyn Gatekeeper>,
+    reloading: Reloading<'_>,
 ) -> Result<(), Failure> {
     let stop = serve::stop_signal()?;
     tokio::pin!(stop);
@@ -71,14 +84,16 @@ async fn until_stopped(
     };
     let bound = bind(settings.listen).map_err(cannot_listen)?;
     let address = bound.address().map_err(cannot_listen)?;
+    let operators = Arc::new(Mutex::new(settings.admin_key.clone()));
     let opened = tokio::select! {
-        opened = open(gate, &settings, keeper) => opened,
+        opened = open(gate, &settings, keeper, Arc::clone(&operators)) => opened,
         () = &mut stop => return Ok(()),
     };
     let (service, books) = opened?;
     let service = Standalone::new(service, EXPLAINED);
     let listener = bound.listen().map_err(cannot_listen)?;
     greet(address, gate, &settings, &books)?;
+    let running = settings.clone();
     let tasks = Tasks::new();
     service.run(&tasks);
     let hosts = settings.hosts();
@@ -92,7 +107,12 @@ async fn until_stopped(
         stop.await;
         service.start_draining();
     };
-    let report = server.serve(listener, stop).await;
+    let mut running = running;
+    let reloads = reloading.run(async |fresh| take_up(&mut running, fresh, &operators));
+    let report = tokio::select! {
+        report = server.serve(listener, stop) => report,
+        never = reloads => match never {},
+    };
     serve::tell_cut(report);
     tasks.stop();
     tasks.finish(PUT_DOWN).await;
@@ -100,10 +120,41 @@ async fn until_stopped(
     Ok(())
 }
 
+/// The key of the operators, replaced when the settings are reloaded.
+type OperatorsKey = Arc<Mutex<Option<BearerKey>>>;
+
+/// Takes up what can be taken up of other settings, and names what needs a restart.
+fn take_up(running: &mut Settings, fresh: Settings, operators: &OperatorsKey) {
+    for change in running.changes_to(&fresh) {
+        if change.setting != "log.level" {
+            tracing::warn!(
+                setting.name = change.setting,
+                setting.running = change.before,
+                setting.new = change.after,
+                "this setting has changed and needs a restart"
+            );
+        }
+    }
+    if fresh.service_key != running.service_key {
+        tracing::warn!(
+            setting.name = "service_key",
+            "this setting has changed and needs a restart"
+        );
+    }
+    if fresh.admin_key != running.admin_key {
+        tracing::info!("the admin key has changed: the one before is void");
+        let mut right = operators.lock().unwrap_or_else(PoisonError::into_inner);
+        right.clone_from(&fresh.admin_key);
+        running.admin_key = fresh.admin_key;
+    }
+    running.log.level = fresh.log.level;
+}
+
 async fn open(
     gate: &BaseUrl,
     settings: &Settings,
     keeper: Arc<dyn Gatekeeper>,
+    operators: OperatorsKey,
 ) -> Result<(Service, Books), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let no_directory = |cause| {
@@ -115,7 +166,6 @@ async fn open(
     let books = Books::open(settings, clock.now()).await?;
     let room = settings.boxoffice.room.clone();
     let join_at = join_at(gate, &room);
-    let operators = settings.admin_key.clone();
     let service = Service::new(Parts {
         office: books.office.clone(),
         gate: beside::gate(settings, Arc::clone(&keeper)).join_at(&join_at),
@@ -124,7 +174,8 @@ async fn open(
         logins: Logins::with_secret(&books.secret),
         // Without a key there are none.
         operators: Operators::by_key(move |key| {
-            operators.as_ref().is_some_and(|right| right.matches(key))
+            let right = operators.lock().unwrap_or_else(PoisonError::into_inner);
+            right.as_ref().is_some_and(|right| right.matches(key))
         }),
         clock,
         cookies: cookie_scope(settings),

@@ -1,6 +1,7 @@
 //! `ropeline serve`: runs the waiting room, with the box office beside it, until it is told to stop.
 
 mod greeting;
+mod reload;
 
 use std::sync::Arc;
 
@@ -13,29 +14,33 @@ use ropeline_store::SystemClock;
 use ropeline_web::{EventLoops, Report};
 use tokio::{
     runtime::Runtime,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
 };
 
 use self::greeting::greet;
+pub(crate) use self::reload::Reloading;
 use crate::{
     args::TypedFlags,
     boxoffice::{Neighbour, Wish, has_idle_books},
     failure::Failure,
-    logging, open_files,
+    logging::{self, LogLevel},
+    open_files,
 };
 
 pub(crate) fn run(overrides: &Overrides, typed: &TypedFlags) -> Result<(), Failure> {
-    let settings = Settings::load(overrides)?;
-    prepare_process(&settings, typed);
-    let loops = Arc::new(EventLoops::start().map_err(Failure::Runtime)?);
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
+    let hangup = hangup_signal(&runtime)?;
+    let settings = Settings::load(overrides)?;
+    let level = prepare_process(&settings, typed);
+    let loops = Arc::new(EventLoops::start().map_err(Failure::Runtime)?);
     // What was made on the loops, such as connections to Redis, is used until the end.
-    runtime.block_on(until_stopped(settings, Arc::clone(&loops)))
+    let reloading = Reloading::new(hangup, overrides, level, &settings);
+    runtime.block_on(until_stopped(settings, Arc::clone(&loops), reloading))
 }
 
 /// Starts the log, and makes room for as many connections as there may be.
-pub(crate) fn prepare_process(settings: &Settings, typed: &TypedFlags) {
-    logging::start(&settings.log);
+pub(crate) fn prepare_process(settings: &Settings, typed: &TypedFlags) -> LogLevel {
+    let level = logging::start(&settings.log);
     warn_of_visible_secrets(settings, typed);
     for (name, key) in [
         ("admin", &settings.admin_key),
@@ -51,6 +56,7 @@ pub(crate) fn prepare_process(settings: &Settings, typed: &TypedFlags) {
             "fewer files may be open than limits.connections_max asks for: raise `ulimit -Hn`, or lower the setting"
         );
     }
+    level
 }
 
 /// Other users of this machine can read flags for as long as the process runs.
@@ -75,7 +81,11 @@ fn warn_of_visible_secrets(settings: &Settings, typed: &TypedFlags) {
     }
 }
 
-async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(), Failure> {
+async fn until_stopped(
+    settings: Settings,
+    loops: Arc<EventLoops>,
+    reloading: Reloading<'_>,
+) -> Result<(), Failure> {
     let stop = stop_signal()?;
     tokio::pin!(stop);
     let (wish, format) = (Wish::of(&settings), settings.log.format);
@@ -97,16 +107,19 @@ async fn until_stopped(settings: Settings, loops: Arc<EventLoops>) -> Result<(),
     if let Some(neighbour) = &neighbour {
         neighbour.go_to_work();
     }
-    let report = ready
-        .by(loops)
-        .serve(async {
-            stop.await;
-            tracing::info!("stopping: requests in progress are finished first");
-            if let Some(neighbour) = &neighbour {
-                neighbour.stop_working();
-            }
-        })
-        .await;
+    let mut reloader = ready.reloader();
+    let reloads = reloading.run(async |fresh| reloader.reload(fresh).await);
+    let served = ready.by(loops).serve(async {
+        stop.await;
+        tracing::info!("stopping: requests in progress are finished first");
+        if let Some(neighbour) = &neighbour {
+            neighbour.stop_working();
+        }
+    });
+    let report = tokio::select! {
+        report = served => report,
+        never = reloads => match never {},
+    };
     tell_cut(report);
     if let Some(neighbour) = neighbour {
         neighbour.close().await;
@@ -150,8 +163,8 @@ pub(crate) fn tell_cut(report: Report) {
 /// Resolves when the process is asked to stop.
 pub(crate) fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
     let (mut interrupt, mut terminate) = (
-        stop_on(SignalKind::interrupt())?,
-        stop_on(SignalKind::terminate())?,
+        listen_for(SignalKind::interrupt())?,
+        listen_for(SignalKind::terminate())?,
     );
     Ok(async move {
         tokio::select! {
@@ -161,6 +174,12 @@ pub(crate) fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
     })
 }
 
-fn stop_on(kind: SignalKind) -> Result<tokio::signal::unix::Signal, Failure> {
+/// SIGHUP, which reloads the settings. Until somebody listens for it, it ends the process, so this comes first.
+pub(crate) fn hangup_signal(runtime: &Runtime) -> Result<Signal, Failure> {
+    let _inside = runtime.enter();
+    listen_for(SignalKind::hangup())
+}
+
+fn listen_for(kind: SignalKind) -> Result<Signal, Failure> {
     signal(kind).map_err(Failure::Runtime)
 }

@@ -151,3 +151,10 @@ fn nothing_is_wrong_with_the_servers_of_the_cluster() {
     let said = said_of(&cluster.url());
     assert!(!said.contains("WARN"), "{said}");
 }
+
+#[test]
+fn the_unit_reloads_by_sighup_and_starts_again_whatever_ended_it() {
+    let unit = text("ropeline.service");
+    assert_eq!(behind(&unit, "ExecReload="), ["/bin/kill -HUP $MAINPID"]);
+    assert_eq!(behind(&unit, "Restart="), ["always"]);
+}

@@ -28,6 +28,7 @@ mod proxy;
 mod recorded;
 mod redis_rights;
 mod redis_start;
+mod reload;
 mod room;
 mod room_server;
 mod settings;

@@ -273,6 +273,11 @@ impl Server {
         kill_process(Pid::from_child(&self.child.0), signal).expect("a child of this process");
     }
 
+    /// Tells it to reload its settings.
+    pub(crate) fn hang_up(&self) {
+        self.signal(Signal::HUP);
+    }
+
     /// Tells it to stop.
     pub(crate) fn terminate(&self) {
         self.signal(Signal::TERM);

@@ -125,3 +125,26 @@ fn an_open_gate_is_warned_of_at_the_start() {
     site.configure("on_store_error = 'lease'\n");
     assert!(!site.start().stderr().contains("EVERYBODY"));
 }
+
+#[test]
+fn a_hangup_while_the_store_is_awaited_ends_nothing() {
+    let mut redis = TestRedis::start();
+    redis.kill();
+    let site = Site::new(&format!(
+        "store = '{}'\n[rooms.main]\nbatch = 7\n",
+        redis.url()
+    ));
+    let server = site.launch("serve");
+    until(PATIENCE, "it waits", || {
+        server
+            .stderr()
+            .contains("waiting for the store")
+            .then_some(())
+    });
+    server.hang_up();
+    redis.start_again();
+    until(PATIENCE, "it is ready and has reloaded", || {
+        (server.is_ready() && server.stderr().contains("the settings were reloaded")).then_some(())
+    });
+    assert_eq!(server.room(&site.admin_key())["policy"]["batch"], 7);
+}

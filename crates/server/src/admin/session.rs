@@ -3,8 +3,9 @@
 //! A session is a signed cookie and nothing else, so it outlives a restart and holds on every node that has
 //! the same admin key. Another admin key ends all of them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use arc_swap::ArcSwap;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, HeaderValue, header::COOKIE};
@@ -23,7 +24,7 @@ const NAME: &str = "_admin";
 /// Opens sessions and recognises them.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    mac: Hmac<Sha256>,
+    key: Arc<ArcSwap<KeyDigest>>,
     cookies: Cookies,
 }
 
@@ -35,9 +36,8 @@ pub(crate) struct Session {
 }
 
 impl Sessions {
-    pub(crate) fn new(key: &KeyDigest, cookies: Cookies) -> Self {
-        let mac = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
-        Self { mac, cookies }
+    pub(crate) fn new(key: Arc<ArcSwap<KeyDigest>>, cookies: Cookies) -> Self {
+        Self { key, cookies }
     }
 
     /// The header that gives a new session to the browser.
@@ -66,7 +66,8 @@ impl Sessions {
     }
 
     fn sign(&self, purpose: &str, body: &str) -> String {
-        let mut mac = self.mac.clone();
+        let mac = Hmac::<Sha256>::new_from_slice(self.key.load().as_bytes());
+        let mut mac = mac.expect("HMAC takes keys of any length");
         mac.update(format!("{purpose}.{body}").as_bytes());
         BASE64.encode(mac.finalize().into_bytes())
     }
@@ -90,7 +91,8 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
     fn sessions(key: &str) -> Sessions {
-        Sessions::new(&KeyDigest::of(key), Cookies::Plain)
+        let key = Arc::new(ArcSwap::from_pointee(KeyDigest::of(key)));
+        Sessions::new(key, Cookies::Plain)
     }
 
     /// A request with the cookie that a browser would send back.
@@ -147,7 +149,8 @@ mod tests {
 
     #[test]
     fn other_sites_and_scripts_never_have_the_cookie() {
-        let sessions = Sessions::new(&KeyDigest::of("key"), Cookies::HostOnly);
+        let key = Arc::new(ArcSwap::from_pointee(KeyDigest::of("key")));
+        let sessions = Sessions::new(key, Cookies::HostOnly);
         let cookie = sessions.open(NOW);
         let cookie = cookie.to_str().unwrap();
         assert!(cookie.starts_with("__Host-rl__admin="), "{cookie}");

@@ -6,6 +6,7 @@
 
 mod bearer_key;
 mod boxoffice;
+mod change;
 mod database;
 mod figures;
 mod hosts;
@@ -41,6 +42,7 @@ pub use ropeline_web::{RateLimits, TrustedProxies};
 pub use self::{
     bearer_key::BearerKey,
     boxoffice::BoxOfficeSettings,
+    change::Change,
     database::DatabaseUrl,
     figures::{difference, summary},
     log::{LogFormat, LogSettings},

@@ -18,8 +18,8 @@ impl FromRequestParts<App> for Service {
         let (client, now) = (Client::of(parts, &app.trusted_proxies), app.now());
         app.rates.service(client, now)?;
         let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
-        let right = app.service_key.as_ref();
-        if right.is_some_and(|right| right.matches(&key)) {
+        let right = app.service_key.load();
+        if right.as_ref().is_some_and(|right| right.matches(&key)) {
             Ok(Self)
         } else {
             Err(app.rates.service_failed(client, now).into())

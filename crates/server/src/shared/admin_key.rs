@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use ropeline_store::StoreError;
 
 use super::SharedTexts;
@@ -17,7 +18,7 @@ const NAME: &str = "admin-key";
 #[derive(Debug)]
 pub(crate) struct SharedAdminKey {
     texts: Arc<dyn SharedTexts>,
-    digest: KeyDigest,
+    digest: Arc<ArcSwap<KeyDigest>>,
 }
 
 /// What the nodes share as the operators' key.
@@ -32,7 +33,7 @@ pub(crate) enum Shared {
 }
 
 impl SharedAdminKey {
-    pub(crate) fn new(texts: Arc<dyn SharedTexts>, digest: KeyDigest) -> Self {
+    pub(crate) fn new(texts: Arc<dyn SharedTexts>, digest: Arc<ArcSwap<KeyDigest>>) -> Self {
         Self { texts, digest }
     }
 
@@ -56,14 +57,15 @@ impl SharedAdminKey {
 
     /// Shares the key again if the store has lost it, and says so if the nodes no longer agree.
     pub(super) async fn look(&self) -> Result<Option<String>, StoreError> {
+        let ours = self.digest.load_full();
         match Self::read(&*self.texts).await? {
-            Shared::Key(digest) if digest == self.digest => Ok(None),
+            Shared::Key(digest) if digest == *ours => Ok(None),
             Shared::Nothing => {
-                Self::offer(&*self.texts, &self.digest).await?;
+                Self::offer(&*self.texts, &ours).await?;
                 Ok(None)
             }
             Shared::Key(_) | Shared::Junk => Ok(Some(
-                "other nodes take another admin key than this one: restart this node to take theirs"
+                "other nodes take another admin key than this one: reload the settings of this node (SIGHUP) or restart it to take theirs"
                     .to_owned(),
             )),
         }
@@ -75,6 +77,10 @@ mod tests {
     use super::*;
     use crate::shared::memory::Memory;
 
+    fn slot(digest: &KeyDigest) -> Arc<ArcSwap<KeyDigest>> {
+        Arc::new(ArcSwap::from_pointee(digest.clone()))
+    }
+
     #[tokio::test]
     async fn the_first_key_is_the_one_and_is_put_back_when_it_is_lost() {
         let texts = Arc::new(Memory::default());
@@ -85,7 +91,7 @@ mod tests {
         let shared = Shared::Key(first.clone());
         assert_eq!(SharedAdminKey::read(&*texts).await, Ok(shared));
 
-        let kept = SharedAdminKey::new(Arc::clone(&texts) as _, first.clone());
+        let kept = SharedAdminKey::new(Arc::clone(&texts) as _, slot(&first));
         texts.texts().clear();
         assert_eq!(kept.look().await, Ok(None));
         let shared = Shared::Key(first);
@@ -97,7 +103,7 @@ mod tests {
         let texts = Arc::new(Memory::default());
         let [ours, theirs] = ["ours", "theirs"].map(KeyDigest::of);
         SharedAdminKey::offer(&*texts, &theirs).await.unwrap();
-        let ours = SharedAdminKey::new(Arc::clone(&texts) as _, ours);
+        let ours = SharedAdminKey::new(Arc::clone(&texts) as _, slot(&ours));
         assert!(ours.look().await.unwrap().is_some());
         let text = texts.texts()[NAME].clone();
         assert_eq!(KeyDigest::from_text(&text), Some(theirs));

@@ -10,8 +10,9 @@ use super::{
     error::StartError,
 };
 use crate::{
+    app::KeyDigest,
     config::{LoginSettings, Settings},
-    follow::Followed,
+    follow::{Followed, Following},
     login::{LoginKeyError, Logins},
     shared::{SharedAdminKey, SharedKeyError, SharedKeys, SharedTexts, Sharing},
     token::{KeyError, KeyFile, KeyRing},
@@ -25,8 +26,10 @@ pub(super) struct Keys {
     pub(super) signing: Slot<KeyRing>,
     pub(super) logins: Option<Slot<Logins>>,
     pub(super) operators: OperatorsKey,
+    /// The digest of the operators' key, replaced when the settings are reloaded.
+    pub(super) admin_key: Slot<KeyDigest>,
     /// Files whose changes are taken up while the server runs.
-    pub(super) followed: Vec<Followed>,
+    pub(super) followed: Following,
     /// What is done meanwhile to have the same keys as other nodes, where there may be any.
     pub(super) sharing: Option<Sharing>,
 }
@@ -39,6 +42,7 @@ pub(super) async fn open(
     let mut followed = Vec::new();
     let logins = follow_logins(&settings.login, &mut followed)?;
     let operators = admin_key(settings, shared.as_deref()).await?;
+    let digest = Arc::new(ArcSwap::from_pointee(operators.digest.clone()));
     let (signing, sharing) = match shared {
         None => {
             let (signing, file) = follow_keys(&settings.data, clock)?;
@@ -48,7 +52,7 @@ pub(super) async fn open(
         Some(texts) => {
             let keys = shared_keys(&settings.data, &texts, clock).await?;
             let made = settings.admin_key.is_none();
-            let admin_key = made.then(|| SharedAdminKey::new(texts, operators.digest.clone()));
+            let admin_key = made.then(|| SharedAdminKey::new(texts, Arc::clone(&digest)));
             (keys.ring(), Some(Sharing { keys, admin_key }))
         }
     };
@@ -56,7 +60,8 @@ pub(super) async fn open(
         signing,
         logins,
         operators,
-        followed,
+        admin_key: digest,
+        followed: Following::of(followed),
         sharing,
     })
 }

@@ -4,6 +4,7 @@ mod admin_key;
 mod error;
 mod keys;
 mod offline;
+mod reload;
 mod rooms;
 mod started;
 mod store;
@@ -14,16 +15,18 @@ use std::{
     time::Duration,
 };
 
+use arc_swap::ArcSwapOption;
 use axum::Router;
 use ropeline_gate::{Cookies, Gatekeeper};
 use ropeline_store::{Clock, Store};
-use ropeline_web::{EventLoops, Hosts, Limits, Rates, Report, Server, Tasks, bind};
+use ropeline_web::{EventLoops, Rates, Report, Server, Tasks, bind};
 use tokio::net::TcpListener;
 
 pub(crate) use self::store::Opened;
 pub use self::{
     error::StartError,
     offline::Offline,
+    reload::Reloader,
     started::{AdminKeyNote, NewAdminKey, RoomNote, Started, StartedRoom},
 };
 use self::{
@@ -34,14 +37,14 @@ use crate::{
     admin::{Audit, Histories, Sessions},
     app::{App, KeyDigest, Parts},
     beside::Beside,
-    config::{PublicUrl, Settings, StoreChoice},
-    follow::{Followed, follow},
+    config::{Settings, StoreChoice},
+    follow::Following,
     metrics::{Metrics, Observer},
     pages::ReturnRule,
     queue::{CatchUps, LastPasses, Outage, Straight},
     router::{cors, router},
     service::InProcess,
-    shared::Sharing,
+    shared::{SharedTexts, Sharing},
 };
 
 /// How often a look is taken at the rooms.
@@ -52,11 +55,9 @@ const LOOK: Duration = Duration::from_secs(1);
 pub struct Ready {
     app: App,
     listener: TcpListener,
-    limits: Limits,
-    cors_origins: Vec<String>,
-    public_url: Option<PublicUrl>,
-    hosts: Hosts,
-    followed: Vec<Followed>,
+    followed: Following,
+    shared: Option<Arc<dyn SharedTexts>>,
+    settings: Settings,
     sharing: Option<Sharing>,
     beside: Option<Router>,
     loops: Option<Arc<EventLoops>>,
@@ -92,11 +93,11 @@ impl Ready {
             signing: keys,
             logins,
             operators,
+            admin_key,
             followed,
             sharing,
-        } = keys::open(&settings, shared, &clock).await?;
+        } = keys::open(&settings, shared.clone(), &clock).await?;
         warnings.extend(operators.warning);
-        let admin_key = operators.digest;
         let mut rooms = Vec::new();
         for (room, section) in &settings.rooms {
             let started = apply_section(&*store, room, section).await;
@@ -116,9 +117,9 @@ impl Ready {
             clock,
             keys,
             logins: logins.map_or_else(OnceLock::new, OnceLock::from),
-            sessions: Sessions::new(&admin_key, cookies),
+            sessions: Sessions::new(Arc::clone(&admin_key), cookies),
             admin_key,
-            service_key: service_key(&settings),
+            service_key: ArcSwapOption::new(service_key(&settings).map(Arc::new)),
             audit: audit(&settings.data)?,
             histories: Histories::default(),
             shipped_policy: Settings::shipped_policy(),
@@ -152,21 +153,12 @@ impl Ready {
             },
             advice_for_open_room: settings.advice_for_open_room(),
         };
-        let hosts = settings.hosts();
-        let Settings {
-            limits,
-            cors_origins,
-            public_url,
-            ..
-        } = settings;
         Ok(Self {
             app,
             listener,
-            limits,
-            cors_origins,
-            public_url,
-            hosts,
+            settings,
             followed,
+            shared,
             sharing,
             beside: None,
             loops: None,
@@ -189,10 +181,20 @@ impl Ready {
         Arc::new(InProcess(self.app.clone()))
     }
 
+    /// Takes up other settings while the server runs.
+    pub fn reloader(&self) -> Reloader {
+        Reloader::new(
+            self.app.clone(),
+            self.shared.clone(),
+            self.followed.clone(),
+            self.settings.clone(),
+        )
+    }
+
     /// Whether a text is the operators' key, for a service that has routes for operators.
     pub fn admin_key(&self) -> impl Fn(&str) -> bool + Clone + Send + Sync + 'static {
-        let key = self.app.admin_key.clone();
-        move |text| key.matches(text)
+        let key = Arc::clone(&self.app.admin_key);
+        move |text| key.load().matches(text)
     }
 
     /// What addresses have asked lately, for a service of the same process that counts with the rooms.
@@ -221,15 +223,19 @@ impl Ready {
             app,
             loops,
             listener,
-            limits,
-            cors_origins,
-            public_url,
-            hosts,
+            settings,
             followed,
             sharing,
             beside,
             ..
         } = self;
+        let hosts = settings.hosts();
+        let Settings {
+            limits,
+            cors_origins,
+            public_url,
+            ..
+        } = settings;
         warn_of_missing_logins(&app);
         let tasks = Tasks::new();
         if let Some(sharing) = sharing {
@@ -240,7 +246,7 @@ impl Ready {
         }
         let stopping = tasks.stopping();
         tasks.spawn(async move {
-            stopping.run_until_cancelled(follow(followed)).await;
+            stopping.run_until_cancelled(followed.run()).await;
         });
         let (watched, stopping) = (app.clone(), tasks.stopping());
         tasks.spawn(async move {

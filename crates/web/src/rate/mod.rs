@@ -56,6 +56,19 @@ impl Rates {
         }
     }
 
+    /// Allows this much from now on.
+    pub fn set(&self, limits: RateLimits) {
+        let RateLimits {
+            joins_per_minute,
+            admin_per_minute,
+            admin_failures_per_minute: failures,
+        } = limits;
+        self.joins.set(joins_per_minute);
+        self.admin.set(admin_per_minute);
+        self.admin_keys.set(failures);
+        self.service_keys.set(failures);
+    }
+
     /// Counts a join. This machine itself may join as often as it likes: behind a proxy on it that nobody
     /// declared, the whole crowd has one address.
     pub fn join(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
@@ -103,6 +116,11 @@ impl Guesses {
             of_one: Meter::new(per_minute, ADDRESSES_MAX),
             of_all: Meter::new(per_minute.saturating_mul(FAILURES_FACTOR), 1),
         }
+    }
+
+    fn set(&self, per_minute: u32) {
+        self.of_one.set(per_minute);
+        self.of_all.set(per_minute.saturating_mul(FAILURES_FACTOR));
     }
 
     fn check(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {

@@ -7,7 +7,10 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -34,7 +37,8 @@ pub(crate) struct Share<K> {
 /// key is in debt and there is no room, newcomers share the credit of [`Meter::shared`] keys.
 #[derive(Debug)]
 pub(crate) struct Meter<K> {
-    rate: Option<Rate>,
+    /// 0 for any number.
+    per_minute: AtomicU32,
     keys_max: usize,
     state: Mutex<State<K>>,
 }
@@ -61,7 +65,7 @@ impl<K: Hash + Eq + Copy> Meter<K> {
     /// So many turns a minute, 0 for any number, with room for so many keys.
     pub(crate) fn new(per_minute: u32, keys_max: usize) -> Self {
         Self {
-            rate: Rate::per_minute(per_minute),
+            per_minute: AtomicU32::new(per_minute),
             keys_max,
             state: Mutex::new(State {
                 whole_at: HashMap::new(),
@@ -71,9 +75,20 @@ impl<K: Hash + Eq + Copy> Meter<K> {
         }
     }
 
+    /// Allows so many turns a minute from now on, 0 for any number. What a key owes, it goes on owing.
+    pub(crate) fn set(&self, per_minute: u32) {
+        self.per_minute.store(per_minute, Ordering::Relaxed);
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Rate::per_minute(self.per_minute.load(Ordering::Relaxed))
+    }
+
     /// Takes a turn of every key, or of none if one of them has none left.
     pub(crate) fn take(&self, shares: &[Share<K>], now: Timestamp) -> Result<(), RetryAfter> {
-        let Some(rate) = self.rate else { return Ok(()) };
+        let Some(rate) = self.rate() else {
+            return Ok(());
+        };
         let now = nanoseconds(now);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let unknown = shares
@@ -100,7 +115,9 @@ impl<K: Hash + Eq + Copy> Meter<K> {
     /// Whether a turn of every key could be taken, without taking it. Newcomers owe nothing themselves, whatever
     /// the others have done.
     pub(crate) fn check(&self, shares: &[Share<K>], now: Timestamp) -> Result<(), RetryAfter> {
-        let Some(rate) = self.rate else { return Ok(()) };
+        let Some(rate) = self.rate() else {
+            return Ok(());
+        };
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.check(rate, shares, nanoseconds(now))
     }
