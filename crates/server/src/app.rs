@@ -15,7 +15,7 @@ use http::request;
 use ropeline_core::{Claims, FieldError, Pass, Policy, RoomId, Timestamp};
 use ropeline_gate::Cookies;
 use ropeline_store::{Clock, Seen, Store};
-use ropeline_web::{Client, Rates, TrustedProxies};
+use ropeline_web::{Client, KeyRefused, Rates, RetryAfter, TrustedProxies};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -159,12 +159,17 @@ impl App {
     }
 
     /// Compares a key with the operators', and counts it if it is wrong.
-    pub(crate) fn check_admin_key(&self, client: Client, key: &str) -> Result<(), ApiError> {
+    pub(crate) fn check_admin_key(&self, client: Client, key: &str) -> Result<(), KeyRefused> {
         if self.admin_key.load().matches(key) {
             Ok(())
         } else {
-            Err(self.rates.admin_failed(client, self.now()).into())
+            Err(self.rates.admin_failed(client, self.now()))
         }
+    }
+
+    /// Counts a request of an operator.
+    pub(crate) fn count_operator(&self, client: Client) -> Result<(), RetryAfter> {
+        self.rates.admin(client, self.now())
     }
 
     /// Takes these logins where the operator has named no key for others.

@@ -67,6 +67,7 @@ pub struct Server {
     limits: Limits,
     origins: Vec<String>,
     hosts: Hosts,
+    free_after: Option<&'static str>,
     observer: Option<Box<dyn Observe>>,
     loops: Option<Arc<EventLoops>>,
     privileged: Privileged,
@@ -82,6 +83,7 @@ impl Server {
             limits,
             origins: Vec::new(),
             hosts: Hosts::any(),
+            free_after: None,
             observer: None,
             loops: None,
             privileged: Privileged::default(),
@@ -101,6 +103,13 @@ impl Server {
     #[must_use]
     pub fn hosts(mut self, hosts: Hosts) -> Self {
         self.hosts = hosts;
+        self
+    }
+
+    /// Lets the segment of a path that follows this one have encoded slashes: an id that sites choose as they like.
+    #[must_use]
+    pub fn free_ids_after(mut self, segment: &'static str) -> Self {
+        self.free_after = Some(segment);
         self
     }
 
@@ -173,13 +182,16 @@ impl Server {
             limits,
             origins,
             hosts,
+            free_after,
             observer,
             loops,
             privileged,
             open,
         } = self;
         let occupancy = Occupancy::new(&limits, privileged, open);
-        let service = Service::new(router, shortcut, limits, origins, hosts, observer);
+        let service = Service::new(
+            router, shortcut, limits, origins, hosts, free_after, observer,
+        );
         Acceptor::new(service, occupancy, loops, tasks)
     }
 }

@@ -47,7 +47,9 @@ pub(crate) fn prepare_process(settings: &Settings, typed: &TypedFlags) -> LogLev
         ("service", &settings.service_key),
     ] {
         if key.as_ref().is_some_and(BearerKey::is_short) {
-            tracing::warn!("the {name} key is shorter than 16 characters and may be guessed");
+            tracing::warn!(
+                "the {name} key is shorter than 16 characters and may be guessed: it is refused where others can reach this server"
+            );
         }
     }
     if let Err(limit) = open_files::allow(settings.limits.descriptors_max()) {

@@ -1,6 +1,6 @@
 //! The nginx recipe of `deploy/`, with a real nginx between visitors, Ropeline and a service.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{fs, net::SocketAddr, path::Path, time::Duration};
 
 use ropeline_testing::http::{Ask, Client};
 use tempfile::TempDir;
@@ -22,31 +22,48 @@ const SETTINGS: &str = "trusted_proxies = [\"127.0.0.1\"]\n\
 struct Front {
     ropeline: Server,
     address: SocketAddr,
-    _site: Site,
+    site: Site,
     _nginx: Leashed,
     _directory: TempDir,
 }
 
 impl Front {
     fn start() -> Self {
+        Self::with(|address, ropeline| {
+            let changes = [
+                ("server 127.0.0.1:8080;", format!("server {ropeline};")),
+                ("server 127.0.0.1:3000;", format!("server {};", service())),
+                ("listen 80;", format!("listen {address};")),
+            ];
+            recipe("nginx.conf.example", &changes)
+        })
+    }
+
+    /// With the recipe that a README shows, within a server of nginx.
+    fn of_readme(name: &str) -> Self {
+        Self::with(|address, ropeline| {
+            let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+            let text = fs::read_to_string(Path::new(files).join(name)).expect("it is there");
+            let (_, block) = text.split_once("```nginx\n").expect("a recipe");
+            let (block, _) = block.split_once("```").expect("its end");
+            let block = block.replace("127.0.0.1:8080", &ropeline.to_string());
+            let block = block.replace("127.0.0.1:3000", &service().to_string());
+            format!("server {{\nlisten {address};\n{block}}}\n")
+        })
+    }
+
+    /// With what is made of the addresses of nginx and of Ropeline.
+    fn with(recipe: impl FnOnce(SocketAddr, SocketAddr) -> String) -> Self {
         let site = Site::new(SETTINGS);
         let ropeline = site.start();
         let address = free_address();
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let changes = [
-            (
-                "server 127.0.0.1:8080;",
-                format!("server {};", ropeline.address()),
-            ),
-            ("server 127.0.0.1:3000;", format!("server {};", service())),
-            ("listen 80;", format!("listen {address};")),
-        ];
-        let recipe = recipe("nginx.conf.example", &changes);
+        let recipe = recipe(address, ropeline.address());
         let nginx = start_nginx(directory.path(), &recipe, address);
         Self {
             ropeline,
             address,
-            _site: site,
+            site,
             _nginx: nginx,
             _directory: directory,
         }
@@ -143,6 +160,42 @@ fn only_what_visitors_need_is_published() {
     assert_eq!(client.send(&own).status, 201);
     let foreign = join("dan").header("Origin", "http://evil.example");
     assert_eq!(client.send(&foreign).code(), "CROSS_SITE");
+}
+
+#[test]
+fn a_path_that_nginx_and_ropeline_could_read_differently_reaches_neither() {
+    let fronts = [
+        Front::start(),
+        Front::of_readme("README.md"),
+        Front::of_readme("README.ko.md"),
+    ];
+    for front in fronts {
+        let mut client = front.client();
+        let key = format!("Bearer {}", front.site.admin_key());
+        for path in [
+            "/api/v1/admin/rooms/..%2f..%2f..%2f..%2fwait%2fx/reset",
+            "/api/v1/admin/rooms/main/visitors/..%2F..%2F..%2F..%2F..%2F..%2Fwait%2Fx",
+            "/api/v1/admin/rooms/%2e%2e/%2e%2e/%2e%2e/%2e%2e/wait/x",
+            "/api/v1/admin/rooms/../../../../wait/x",
+            "/api/v1/service/rooms/..%2f..%2fqueue%2ftokens",
+            "/wait/a%5cb",
+        ] {
+            for method in ["GET", "POST"] {
+                let reply = client.send(&Ask::with(method, path).header("Authorization", &key));
+                let body = String::from_utf8_lossy(&reply.body);
+                assert_eq!(reply.status, 400, "{method} {path}: {body}");
+                assert!(
+                    body.contains("nginx"),
+                    "{method} {path} went further: {body}"
+                );
+            }
+        }
+        let page = client.send(&Ask::get("/wait/main?return=/a%2Fb/../c"));
+        assert_eq!(page.status, 200, "a query may have anything");
+        let service = client.send(&Ask::get("/a%2Fb"));
+        let sent = service.header("location").unwrap_or_default();
+        assert!(sent.ends_with("/wait/main?return=/a%2Fb"), "{sent}");
+    }
 }
 
 #[test]

@@ -35,8 +35,8 @@ impl FromRequestParts<App> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let client = Client::of(parts, &app.trusted_proxies);
-        app.rates.admin(client, app.now())?;
         let proof = proof(app, client, &parts.method, &parts.headers)?;
+        app.count_operator(client)?;
         Ok(Self {
             proof,
             address: client.address,
@@ -53,7 +53,8 @@ fn proof(
 ) -> Result<Proof, ApiError> {
     if headers.contains_key(AUTHORIZATION) {
         let key = bearer(headers).ok_or(ApiError::Unauthorized)?;
-        return app.check_admin_key(client, &key).map(|()| Proof::Key);
+        app.check_admin_key(client, &key)?;
+        return Ok(Proof::Key);
     }
     let session = app.sessions.find(headers, app.now());
     let session = session.ok_or(ApiError::Unauthorized)?;

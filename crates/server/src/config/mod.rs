@@ -159,8 +159,16 @@ impl Settings {
             Origin::Flag(_) => Some(usize::MAX),
         });
         overrides.apply(&mut settings, &mut problems);
+        overrides.refuse_short_keys(&settings, document.name, &mut problems);
         ConfigErrors::unless_none(problems)?;
         Ok(settings)
+    }
+
+    /// Whether nobody but this machine can reach the server, as far as the settings tell.
+    fn is_for_this_machine_alone(&self) -> bool {
+        self.listen.ip().is_loopback()
+            && self.public_url.is_none()
+            && self.trusted_proxies.networks().is_empty()
     }
 
     /// The policy of the shipped room `main`.

@@ -132,6 +132,42 @@ impl Overrides {
         )
     }
 
+    /// Refuses keys that are short enough to be guessed where others than this machine can try: whoever shows the right
+    /// key is never kept out, so what keeps guessers from finding it is its length alone.
+    pub(super) fn refuse_short_keys(
+        &self,
+        settings: &Settings,
+        file: &str,
+        problems: &mut Vec<Problem>,
+    ) {
+        if settings.is_for_this_machine_alone() {
+            return;
+        }
+        for (key, flags, is_flag) in [
+            (&settings.admin_key, ADMIN_KEY, self.have_admin_key()),
+            (&settings.service_key, SERVICE_KEY, self.have_service_key()),
+        ] {
+            if !key.as_ref().is_some_and(BearerKey::is_short) {
+                continue;
+            }
+            let problem = flags.bad_key(Wrong::new(
+                "must be at least 16 characters long where others than this machine can try keys",
+            ));
+            let origin = Origin::File {
+                name: file.into(),
+                line: None,
+            };
+            problems.push(match is_flag {
+                true => problem,
+                false => Problem {
+                    origin,
+                    key: flags.file.key.into(),
+                    ..problem
+                },
+            });
+        }
+    }
+
     /// Says that the settings file cannot be read.
     pub(super) fn unreadable(&self, name: &str, error: &io::Error) -> Problem {
         let origin = match self.config {

@@ -16,7 +16,6 @@ impl FromRequestParts<App> for Service {
     /// A service speaks for all of its visitors, so with the right key it may ask as often as it likes.
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let (client, now) = (Client::of(parts, &app.trusted_proxies), app.now());
-        app.rates.service(client, now)?;
         let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
         let right = app.service_key.load();
         if right.as_ref().is_some_and(|right| right.matches(&key)) {

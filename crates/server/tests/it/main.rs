@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod admin;
+mod ambiguous_paths;
 mod app;
 mod bad_input;
 mod beside;

@@ -78,21 +78,15 @@ impl Rates {
         self.joins.take(&Levels::of(client.address), now)
     }
 
-    /// Counts a request to the admin API, before its key is looked at. An address that has shown too many
-    /// wrong keys is refused whatever it shows, so that it cannot go on guessing.
+    /// Counts a request of an operator, whose key was right. Wrong keys are counted apart: whoever shows the right one is
+    /// never kept out by those who guess from the same address, as all do behind a proxy that nobody declared.
     pub fn admin(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
-        self.admin_keys.check(client, now)?;
         self.admin.take(&Levels::of(client.address), now)
     }
 
     /// Counts a wrong admin key, and says what to answer it with.
     pub fn admin_failed(&self, client: Client, now: Timestamp) -> KeyRefused {
         self.admin_keys.wrong(client, now)
-    }
-
-    /// Refuses an address that has shown too many wrong service keys, whatever it shows now. Nothing else is counted.
-    pub fn service(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
-        self.service_keys.check(client, now)
     }
 
     /// Counts a wrong service key, and says what to answer it with.
@@ -123,12 +117,8 @@ impl Guesses {
         self.of_all.set(per_minute.saturating_mul(FAILURES_FACTOR));
     }
 
-    fn check(&self, client: Client, now: Timestamp) -> Result<(), RetryAfter> {
-        self.of_one.check(&Levels::of(client.address), now)
-    }
-
-    /// The wrong keys of all addresses together are counted here only, after the comparison: however many
-    /// others guess, they keep out nobody who has the key.
+    /// Beyond the limits of one address and of all together, a wrong key is answered as too many and not as wrong. The
+    /// right key is compared first and always taken, so what keeps guessers from finding it is its length.
     fn wrong(&self, client: Client, now: Timestamp) -> KeyRefused {
         let levels = Levels::of(client.address);
         let alone = self.of_one.take(&levels, now);
@@ -136,7 +126,7 @@ impl Guesses {
         if alone.is_ok() && self.of_one.check(&levels, now).is_err() {
             tracing::warn!(
                 client.address = %client.address,
-                "too many wrong {} keys: this address has to wait before it may try again",
+                "too many wrong {} keys from this address",
                 self.what
             );
         }

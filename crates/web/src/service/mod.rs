@@ -6,6 +6,7 @@ mod check;
 mod cross_site;
 mod finish;
 mod hosts;
+mod path;
 mod unread;
 
 use std::{fmt, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
@@ -65,6 +66,7 @@ pub(crate) struct Service {
     shortcut: Option<Box<dyn Shortcut>>,
     origins: Vec<String>,
     hosts: Hosts,
+    free_after: Option<&'static str>,
     observer: Option<Box<dyn Observe>>,
 }
 
@@ -75,6 +77,7 @@ impl Service {
         limits: Limits,
         origins: Vec<String>,
         hosts: Hosts,
+        free_after: Option<&'static str>,
         observer: Option<Box<dyn Observe>>,
     ) -> Self {
         Self {
@@ -83,6 +86,7 @@ impl Service {
             shortcut,
             origins,
             hosts,
+            free_after,
             observer,
         }
     }
@@ -103,6 +107,7 @@ impl Service {
         let mut request = Request::from_parts(parts, body);
         let checked = check::head(&request, &self.limits)
             .and_then(|()| self.hosts.check(&request))
+            .and_then(|()| path::check(request.uri().path(), self.free_after))
             .and_then(|()| cross_site::check(&request, &self.origins));
         if let Err(problem) = checked {
             return Answering::at_once(problem.into_response(), id, started);

@@ -412,3 +412,36 @@ fn a_wrong_key_is_not_repeated() {
     assert!(errors.contains("--service-key (or ROPELINE_SERVICE_KEY)"));
     assert!(!errors.contains("two words"));
 }
+
+#[test]
+fn a_key_that_can_be_guessed_is_refused_where_others_can_try() {
+    let with = |text: &str, key: &str| {
+        let flags = Overrides {
+            admin_key: Some(key.into()),
+            ..Overrides::default()
+        };
+        Settings::from_text(text, &flags).map_err(|errors| errors.to_string())
+    };
+    assert!(with("", "short").is_ok(), "on this machine alone");
+    for text in [
+        "listen = '0.0.0.0:80'\n",
+        "public_url = 'https://tickets.example'\n",
+        "trusted_proxies = ['10.0.0.0/8']\n",
+    ] {
+        let refused = with(text, "fifteen-letters").unwrap_err();
+        for part in ["--admin-key", "at least 16 characters", "openssl rand"] {
+            assert!(refused.contains(part), "{refused}");
+        }
+        assert!(!refused.contains("fifteen-letters"), "{refused}");
+        assert!(with(text, "sixteen-letters!").is_ok());
+        let directory = tempfile::tempdir().unwrap();
+        let key_file = directory.path().join("key");
+        ropeline_testing::write_secret(&key_file, "short");
+        let text = format!("{text}service_key_file = '{}'\n", key_file.display());
+        let refused = with(&text, "sixteen-letters!").unwrap_err();
+        assert!(
+            refused.contains("ropeline.toml: service_key_file"),
+            "{refused}"
+        );
+    }
+}

@@ -65,9 +65,10 @@ fn guessing_the_service_key_is_stopped_and_keeps_no_operator_out() {
     assert_eq!(guesses[20..], [429; 5]);
     assert_eq!(
         ask(SERVICE_KEY, "198.51.100.7"),
-        429,
-        "nor with the right one, for a while"
+        201,
+        "the right one is taken"
     );
+    assert_eq!(ask("guess", "198.51.100.7"), 429);
     assert_eq!(ask(SERVICE_KEY, "198.51.100.8"), 201);
     let admin = Ask::get("/api/v1/admin/rooms").header("X-Forwarded-For", "198.51.100.7");
     let operator = app.send(admin.header("Authorization", &format!("Bearer {ADMIN_KEY}")));
