@@ -11,8 +11,9 @@ use clap::{
 use ropeline_server::config::Overrides;
 
 use crate::{
-    boxoffice::BoxOfficeArgs, carry::MoveArgs, config::ConfigCommand, health::HealthArgs,
-    import::ImportArgs, keys::KeysCommand, load::LoadCommand, plan::PlanArgs, room::RoomArgs,
+    admin::AdminArgs, audit::AuditCommand, boxoffice::BoxOfficeArgs, carry::MoveArgs,
+    config::ConfigCommand, health::HealthArgs, import::ImportArgs, keys::KeysCommand,
+    load::LoadCommand, plan::PlanArgs, room::RoomArgs,
 };
 
 /// Ropeline, a self-hosted virtual waiting room.
@@ -50,6 +51,11 @@ pub(crate) enum Command {
     /// The server is the one of the settings, and the key the one in its data directory. For a server elsewhere give
     /// --url, and the key by the variable `ROPELINE_ADMIN_KEY` or by --admin-key-file.
     Room(RoomArgs),
+    /// List and end the sessions of the operators' page of a running server
+    Admin(AdminArgs),
+    /// Verify the audit log
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Send visitors to a server, and judge what they are answered
     #[command(subcommand)]
     Load(LoadCommand),

@@ -1,6 +1,8 @@
 //! The command `ropeline`.
 
+mod admin;
 mod args;
+mod audit;
 mod boxoffice;
 mod carry;
 mod config;
@@ -55,6 +57,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Load(command) => load::run(command, &overrides, &typed),
         Command::Import(args) => import::run(&args, &overrides),
         Command::Move(args) => carry::run(&args, &overrides),
+        Command::Admin(args) => admin::run(&args, &overrides, &typed),
+        Command::Audit(command) => audit::run(command, &overrides),
         Command::Room(args) => room::run(args, &overrides, &typed),
         Command::Health(args) => health::run(args, &overrides),
     }

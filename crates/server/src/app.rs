@@ -20,7 +20,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    admin::{Audit, Histories, Sessions},
+    admin::{Histories, Sessions},
+    audit::Audit,
     beside::Neighbour,
     config::{LoginKeys, PublicUrl, check_identity},
     error::ApiError,

@@ -5,6 +5,7 @@
 
 mod admin;
 mod app;
+pub mod audit;
 mod beside;
 pub mod config;
 pub mod error;

@@ -39,6 +39,14 @@ pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
             "/api/v1/admin/rooms/{room}/visitors/{userId}",
             get(admin::find).delete(admin::revoke),
         )
+        .route(
+            "/api/v1/admin/sessions",
+            get(admin::sessions).delete(admin::end_sessions),
+        )
+        .route(
+            "/api/v1/admin/sessions/{session}",
+            delete(admin::end_session),
+        )
         .route("/api/v1/service/rooms/{room}/verify", post(service::verify))
         .route("/api/v1/service/rooms/{room}/tokens", post(service::join))
         .route("/api/v1/service/rooms/{room}/keep", post(service::keep))

@@ -24,13 +24,14 @@ const EVERYBODY: u32 = 0o007;
 const STICKY: u32 = 0o1000;
 
 /// What may lie in a data directory. A directory with something else in it is not ours to close.
-const OURS: [&str; 8] = [
+const OURS: [&str; 9] = [
     "lock",
     "rooms.",
     "redis-rooms.",
     "keys.",
     "admin.key",
     "admin.new",
+    "admin-sessions.",
     "audit.log",
     "boxoffice.db",
 ];
@@ -122,8 +123,10 @@ pub fn read_secret(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Opens a secret that the operator keeps elsewhere. Its group may read it, since services are often given their secrets
-/// so; everybody may not, unless it is on a read-only file system, as the secrets of containers are.
+/// Opens a secret that the operator keeps elsewhere.
+///
+/// Its group may read it, since services are often given their secrets so; everybody may not, unless it is on a read-only
+/// file system, as the secrets of containers are.
 pub fn open_given_secret(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     if mode(&file.metadata()?) & EVERYBODY != 0 && !is_on_read_only_mount(&file) {

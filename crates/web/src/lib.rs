@@ -33,7 +33,7 @@ pub use crate::{
     credentials::{bearer, cookie},
     event_loops::EventLoops,
     explained::{Explained, Words, explain},
-    extract::{Json, JsonBody, JsonText, Path, Query, object},
+    extract::{Json, JsonBody, JsonText, Path, Query, object, read_body},
     idempotency::{IdempotencyKey, InvalidIdempotencyKey},
     kinds::{IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED},
     language::{Language, Speaking},

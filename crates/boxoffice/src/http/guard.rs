@@ -113,10 +113,9 @@ fn check_key(
     is_key: &dyn Fn(&str) -> bool,
 ) -> Result<(), ApiError> {
     let (client, now) = (Client::of(parts, &service.trusted_proxies), service.now());
-    service.rates.admin(client, now)?;
     let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
     if is_key(&key) {
-        Ok(())
+        Ok(service.rates.admin(client, now)?)
     } else {
         Err(service.rates.admin_failed(client, now).into())
     }

@@ -12,6 +12,7 @@ use ropeline_core::{Clock, RoomId};
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
 use ropeline_server::{
     api_docs,
+    audit::ServiceLog,
     config::{BearerKey, LogFormat, Overrides, Settings},
     problems::EXPLAINED,
 };
@@ -85,12 +86,15 @@ async fn until_stopped(
     let bound = bind(settings.listen).map_err(cannot_listen)?;
     let address = bound.address().map_err(cannot_listen)?;
     let operators = Arc::new(Mutex::new(settings.admin_key.clone()));
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let opened = tokio::select! {
-        opened = open(gate, &settings, keeper, Arc::clone(&operators)) => opened,
+        opened = open(gate, &settings, keeper, Arc::clone(&operators), &clock) => opened,
         () = &mut stop => return Ok(()),
     };
     let (service, books) = opened?;
     let service = Standalone::new(service, EXPLAINED);
+    let log = ServiceLog::open(&settings.data, clock, settings.trusted_proxies.clone());
+    let log = log.map_err(|error| Failure::Server(Box::new(error)))?;
     let listener = bound.listen().map_err(cannot_listen)?;
     greet(address, gate, &settings, &books)?;
     let running = settings.clone();
@@ -99,7 +103,7 @@ async fn until_stopped(
     let hosts = settings.hosts();
     let own_origin = settings.public_url.map(|url| url.as_str().to_owned());
     let origins = settings.cors_origins.into_iter().chain(own_origin);
-    let server = Server::new(router(&service), settings.limits)
+    let server = Server::new(log.note(router(&service)), settings.limits)
         .origins(origins.collect())
         .hosts(hosts)
         .proxies(settings.trusted_proxies);
@@ -108,7 +112,10 @@ async fn until_stopped(
         service.start_draining();
     };
     let mut running = running;
-    let reloads = reloading.run(async |fresh| take_up(&mut running, fresh, &operators));
+    let reloads = reloading.run(async |fresh| {
+        log.reopen();
+        take_up(&mut running, fresh, &operators);
+    });
     let report = tokio::select! {
         report = server.serve(listener, stop) => report,
         never = reloads => match never {},
@@ -116,6 +123,7 @@ async fn until_stopped(
     serve::tell_cut(report);
     tasks.stop();
     tasks.finish(PUT_DOWN).await;
+    log.close().await;
     books.close().await;
     Ok(())
 }
@@ -155,8 +163,8 @@ async fn open(
     settings: &Settings,
     keeper: Arc<dyn Gatekeeper>,
     operators: OperatorsKey,
+    clock: &Arc<dyn Clock>,
 ) -> Result<(Service, Books), Failure> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let no_directory = |cause| {
         let text = format!("cannot use {}: {cause}", settings.data.display());
         Failure::Server(text.into())
@@ -177,7 +185,7 @@ async fn open(
             let right = operators.lock().unwrap_or_else(PoisonError::into_inner);
             right.as_ref().is_some_and(|right| right.matches(key))
         }),
-        clock,
+        clock: Arc::clone(clock),
         cookies: cookie_scope(settings),
         rates: Arc::new(Rates::new(settings.rate_limits)),
         host: public_host(settings),

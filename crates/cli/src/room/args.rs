@@ -19,7 +19,7 @@ pub(crate) struct RoomArgs {
 }
 
 #[derive(Args)]
-pub(super) struct ServerArgs {
+pub(crate) struct ServerArgs {
     /// The server [default: the address that the settings listen on]
     #[arg(
         long,

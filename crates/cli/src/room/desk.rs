@@ -23,13 +23,13 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 /// Where an operator asks and tells.
 #[derive(Debug, Clone)]
-pub(super) struct Desk {
+pub(crate) struct Desk {
     http: Http,
     key: String,
 }
 
 impl Desk {
-    pub(super) fn new(
+    pub(crate) fn new(
         server: &ServerArgs,
         overrides: &Overrides,
         typed: &TypedFlags,
@@ -94,6 +94,18 @@ impl Desk {
         match path.trim_start_matches('/').split(['/', '?']).next() {
             Some(room) if refused.is_unknown_room() => Err(self.with_rooms(room).await),
             _ => Err(refused),
+        }
+    }
+
+    /// Sends to a path of the admin API, and gives the answer if it is yes.
+    pub(crate) async fn ask(&self, method: Method, path: &str) -> Result<Answer, Trouble> {
+        let path = format!("/api/v1/admin{path}");
+        let request = as_operator(self.http.request(method, &path), &self.key);
+        let answer = self.http.send(request).await.map_err(Trouble::Away)?;
+        if answer.status.is_success() {
+            Ok(answer)
+        } else {
+            Err(Trouble::refused(self.base(), &answer))
         }
     }
 

@@ -17,19 +17,23 @@ use ropeline_core::RoomId;
 use ropeline_server::config::Overrides;
 use tokio::runtime::Runtime;
 
-pub(crate) use self::{args::RoomArgs, trouble::Trouble};
 use self::{
     args::{ConfirmedArgs, RoomCommand},
     confirm::confirm,
-    desk::Desk,
-    views::{Room, read},
+    views::Room,
     words::{Word, people},
+};
+pub(crate) use self::{
+    args::{RoomArgs, ServerArgs},
+    desk::Desk,
+    trouble::Trouble,
+    views::read,
 };
 use crate::{args::TypedFlags, failure::Failure, http::Answer, output::print};
 
 /// In which form the operator wants the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     Text,
     Json,
 }
@@ -39,11 +43,7 @@ pub(crate) fn run(
     overrides: &Overrides,
     typed: &TypedFlags,
 ) -> Result<(), Failure> {
-    let form = if args.server.json {
-        Form::Json
-    } else {
-        Form::Text
-    };
+    let form = Form::of(&args.server);
     let desk = Desk::new(&args.server, overrides, typed)?;
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     runtime.block_on(carry_out(args.command, &desk, form))
@@ -87,7 +87,11 @@ async fn carry_out(command: RoomCommand, desk: &Desk, form: Form) -> Result<(), 
 }
 
 impl Form {
-    fn print(self, answer: &Answer, text: &str) -> Result<(), Failure> {
+    pub(crate) fn of(server: &ServerArgs) -> Self {
+        if server.json { Self::Json } else { Self::Text }
+    }
+
+    pub(crate) fn print(self, answer: &Answer, text: &str) -> Result<(), Failure> {
         match self {
             Self::Text => print(&format!("{text}\n")),
             // An answer without a body is said by the exit code.

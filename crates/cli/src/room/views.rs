@@ -11,7 +11,7 @@ use super::trouble::Trouble;
 use crate::http::Answer;
 
 /// Reads an answer that must have a certain shape.
-pub(super) fn read<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Trouble> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Trouble> {
     serde_json::from_slice(&answer.body).map_err(|_| Trouble::strange(answer))
 }
 

@@ -1,5 +1,6 @@
 //! Runs the built `ropeline` as a person or a script would.
 
+mod admin;
 mod boxoffice;
 mod catch_up;
 mod config;

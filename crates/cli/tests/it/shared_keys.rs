@@ -1,10 +1,11 @@
-//! Nodes on one Redis that take each other's tokens, and the same admin key.
+//! Nodes on one Redis that take each other's tokens, the same admin key, and the same sessions.
 
 use std::{fs, time::Duration};
 
 use ropeline_testing::{TestRedis, http::Client};
 
 use crate::{
+    admin::{is_in, log_in},
     process::{Server, Site, mode},
     still::STILL_ROOM,
     visitor::{status, token_of},
@@ -162,4 +163,37 @@ fn a_given_admin_key_that_others_do_not_take_is_warned_of() {
     let warned = "is not the one that other nodes take";
     assert!(server.stderr().contains(warned), "{}", server.stderr());
     server.room("another-admin-key-than-theirs");
+}
+
+#[test]
+fn a_session_that_is_ended_on_one_node_is_ended_on_all() {
+    let redis = TestRedis::start();
+    let sites = [site(&redis), site(&redis)];
+    let [here, there] = sites.each_ref().map(Site::start);
+    let key = sites[0].admin_key();
+    let (first, second) = (log_in(&here, &key), log_in(&there, &key));
+    assert!(
+        is_in(&there, &first) && is_in(&here, &second),
+        "known at once"
+    );
+    let list = sites[0].ropeline("admin sessions list").result();
+    let id = list.lines().nth(1).and_then(|line| line.split(' ').next());
+    let end = format!("admin sessions end {}", id.expect("the oldest"));
+    sites[0].ropeline(&end).result();
+    until(HEARD_MAX, "the other node has heard of it", || {
+        (!is_in(&there, &first)).then_some(())
+    });
+    assert!(!is_in(&here, &first));
+    assert!(is_in(&here, &second) && is_in(&there, &second));
+    here.kill();
+    let here = sites[0].start();
+    assert!(
+        is_in(&here, &second) && !is_in(&here, &first),
+        "after a restart, too"
+    );
+    let kept = shared(&redis, "admin-sessions");
+    assert!(
+        !kept.contains(second.rsplit('.').next().expect("a signature")),
+        "{kept}"
+    );
 }

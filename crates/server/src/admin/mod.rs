@@ -3,10 +3,12 @@
 mod audit;
 mod control;
 mod guard;
+mod open_sessions;
 mod operator;
 mod policy;
 mod rooms;
 mod session;
+mod sessions;
 mod stats;
 mod visitors;
 
@@ -15,11 +17,12 @@ use utoipa::{
     openapi::{RefOr, Schema},
 };
 
-pub(crate) use audit::Audit;
 pub(crate) use control::{admit, close, drain, open, pause, reset, resume};
 pub(crate) use guard::guard;
+pub(crate) use operator::wrong_key;
 pub(crate) use rooms::{change, create, delete, room, rooms};
 pub(crate) use session::Sessions;
+pub(crate) use sessions::{end_session, end_sessions, sessions};
 pub(crate) use stats::{Histories, WINDOW, stats};
 pub(crate) use visitors::{find, revoke};
 
@@ -33,10 +36,13 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
         named::<control::Admit>(),
         named::<visitors::VisitorView>(),
         named::<stats::StatsView<'_>>(),
+        named::<sessions::SessionList>(),
+        named::<sessions::SessionsEnded>(),
     ];
     rooms::RoomList::schemas(&mut schemas);
     rooms::NewRoom::schemas(&mut schemas);
     stats::StatsView::schemas(&mut schemas);
+    sessions::SessionList::schemas(&mut schemas);
     schemas
 }
 

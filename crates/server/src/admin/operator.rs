@@ -5,9 +5,15 @@ use std::net::IpAddr;
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, Method, header::AUTHORIZATION, request::Parts};
 use ropeline_web::{Client, RequestId};
-use serde::Serialize;
+use serde_json::json;
 
-use crate::{app::App, error::ApiError, queue::bearer};
+use crate::{
+    app::App,
+    audit::{Entry, Proof},
+    error::ApiError,
+    moment::Moment,
+    queue::bearer,
+};
 
 /// The page says with this header that a request comes from it and not from another site.
 const CSRF_HEADER: &str = "x-csrf-token";
@@ -16,18 +22,10 @@ const CSRF_HEADER: &str = "x-csrf-token";
 #[derive(Debug)]
 pub(crate) struct Operator {
     pub(super) proof: Proof,
+    /// The id of the session, where that is the proof.
+    pub(super) session: Option<String>,
     pub(super) address: IpAddr,
     pub(super) request_id: Option<RequestId>,
-}
-
-/// What showed it.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Proof {
-    /// The admin key as bearer.
-    Key,
-    /// The cookie of somebody who has logged in with the key.
-    Session,
 }
 
 impl FromRequestParts<App> for Operator {
@@ -35,28 +33,38 @@ impl FromRequestParts<App> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let client = Client::of(parts, &app.trusted_proxies);
-        let proof = proof(app, client, &parts.method, &parts.headers)?;
+        let request_id: Option<RequestId> = parts.extensions.get().cloned();
+        let (proof, session) = if parts.headers.contains_key(AUTHORIZATION) {
+            let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
+            if let Err(refused) = app.check_admin_key(client, &key).map_err(ApiError::from) {
+                let api = json!({"api": "admin"});
+                let entry = wrong_key(app, client, request_id.as_ref(), "key", &refused);
+                app.audit
+                    .write_wrong_key(Entry {
+                        details: api,
+                        ..entry
+                    })
+                    .await;
+                return Err(refused);
+            }
+            (Proof::Key, None)
+        } else {
+            let session = session(app, &parts.method, &parts.headers).await?;
+            (Proof::Session, Some(session))
+        };
         app.count_operator(client)?;
         Ok(Self {
             proof,
+            session,
             address: client.address,
-            request_id: parts.extensions.get().cloned(),
+            request_id,
         })
     }
 }
 
-fn proof(
-    app: &App,
-    client: Client,
-    method: &Method,
-    headers: &HeaderMap,
-) -> Result<Proof, ApiError> {
-    if headers.contains_key(AUTHORIZATION) {
-        let key = bearer(headers).ok_or(ApiError::Unauthorized)?;
-        app.check_admin_key(client, &key)?;
-        return Ok(Proof::Key);
-    }
-    let session = app.sessions.find(headers, app.now());
+/// The id of the session that a request comes from.
+async fn session(app: &App, method: &Method, headers: &HeaderMap) -> Result<String, ApiError> {
+    let session = app.sessions.find(headers, app.now()).await;
     let session = session.ok_or(ApiError::Unauthorized)?;
     // A cookie travels with every request, also with those that another site's page makes.
     let csrf = headers
@@ -64,8 +72,28 @@ fn proof(
         .and_then(|value| value.to_str().ok());
     let from_our_page = csrf.is_some_and(|token| session.csrf_matches(token));
     if method.is_safe() || from_our_page {
-        Ok(Proof::Session)
+        Ok(session.id().to_owned())
     } else {
         Err(ApiError::Unauthorized)
+    }
+}
+
+/// A line about a wrong key.
+pub(crate) fn wrong_key(
+    app: &App,
+    client: Client,
+    request_id: Option<&RequestId>,
+    action: &'static str,
+    refused: &ApiError,
+) -> Entry {
+    Entry {
+        at: Moment(app.now()),
+        action: action.into(),
+        room: None,
+        details: json!({}),
+        outcome: refused.kind().code.into(),
+        by: None,
+        address: Some(client.address),
+        request_id: request_id.map(ToString::to_string),
     }
 }

@@ -153,17 +153,17 @@ impl Overrides {
             let problem = flags.bad_key(Wrong::new(
                 "must be at least 16 characters long where others than this machine can try keys",
             ));
-            let origin = Origin::File {
-                name: file.into(),
-                line: None,
-            };
-            problems.push(match is_flag {
-                true => problem,
-                false => Problem {
-                    origin,
+            problems.push(if is_flag {
+                problem
+            } else {
+                Problem {
+                    origin: Origin::File {
+                        name: file.into(),
+                        line: None,
+                    },
                     key: flags.file.key.into(),
                     ..problem
-                },
+                }
             });
         }
     }

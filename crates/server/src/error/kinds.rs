@@ -35,8 +35,15 @@ pub const VISITOR_NOT_FOUND: Kind = Kind {
     title: "This user has no place in the room",
 };
 
+/// The session is not open.
+pub const SESSION_NOT_FOUND: Kind = Kind {
+    code: "SESSION_NOT_FOUND",
+    status: StatusCode::NOT_FOUND,
+    title: "This session is not open",
+};
+
 /// Every kind that this service answers with, beside those of the web crate.
-pub const CATALOGUE: [&Kind; 17] = [
+pub const CATALOGUE: [&Kind; 18] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -51,6 +58,7 @@ pub const CATALOGUE: [&Kind; 17] = [
     &ROOM_EXISTS,
     &ROOM_REQUIRED,
     &VISITOR_NOT_FOUND,
+    &SESSION_NOT_FOUND,
     &RATE_LIMITED,
     &LOGIN_REQUIRED,
     &LOGIN_INVALID,

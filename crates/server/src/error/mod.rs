@@ -17,8 +17,8 @@ use ropeline_web::{
 pub use self::kinds::{
     CATALOGUE, DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED,
     NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
-    STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
-    VISITOR_NOT_FOUND,
+    SESSION_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND,
+    UNAUTHORIZED, VISITOR_NOT_FOUND,
 };
 
 /// Why a request was not done.
@@ -40,6 +40,7 @@ pub(crate) enum ApiError {
     RoomExists,
     RoomRequired,
     NoSuchVisitor,
+    NoSuchSession,
     Policy(Vec<FieldError>),
     RateLimited(Duration),
     LoginRequired,
@@ -69,6 +70,7 @@ impl ApiError {
             Self::RoomExists => &ROOM_EXISTS,
             Self::RoomRequired => &ROOM_REQUIRED,
             Self::NoSuchVisitor => &VISITOR_NOT_FOUND,
+            Self::NoSuchSession => &SESSION_NOT_FOUND,
             Self::RateLimited(_) => &RATE_LIMITED,
             Self::LoginRequired => &LOGIN_REQUIRED,
             Self::LoginInvalid => &LOGIN_INVALID,
@@ -152,6 +154,9 @@ impl ApiError {
             Self::RoomExists => "Change it with PATCH, or delete it first to begin again.",
             Self::RoomRequired => "The room main cannot be deleted. Close or reset it instead.",
             Self::NoSuchVisitor => "Nobody with this user id waits or is inside.",
+            Self::NoSuchSession => {
+                "It was ended, or never opened. List the sessions that are open."
+            }
             Self::RateLimited(_) => {
                 "This address asks too often. Try again after the time in Retry-After."
             }

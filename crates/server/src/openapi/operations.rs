@@ -15,8 +15,8 @@ use super::{
 use crate::error::{
     DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
     RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
-    STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
-    VISITOR_NOT_FOUND,
+    SESSION_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND,
+    UNAUTHORIZED, VISITOR_NOT_FOUND,
 };
 
 const OK: StatusCode = StatusCode::OK;
@@ -31,6 +31,7 @@ pub(super) fn operations(problems: &[String]) -> Vec<Route> {
         rooms(),
         control(),
         visitors(),
+        sessions(),
         service(),
         monitoring(),
     ];
@@ -245,6 +246,39 @@ fn visitors() -> Vec<Route> {
         )
             .respond(NO_CONTENT, described("The place is gone"))
             .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE]),
+    ]
+}
+
+fn sessions() -> Vec<Route> {
+    const SESSIONS: &str = "/api/v1/admin/sessions";
+    let session = json!({
+        "id": "Zk3q0cX1b2YaM8r5-w7_Qe", "openedAt": "2026-11-20T18:00:00.000Z", "lastUsedAt": "2026-11-20T19:30:00.000Z",
+        "expiresAt": "2026-11-21T06:00:00.000Z", "address": "198.51.100.7", "current": false,
+    });
+    vec![
+        admin(Route::get(
+            SESSIONS,
+            "listSessions",
+            "Open sessions of the operators' page",
+        ))
+        .answer(
+            OK,
+            "The sessions, the oldest first",
+            "SessionList",
+            json!({"sessions": [session]}),
+        )
+        .fails(&[&STORE_UNAVAILABLE]),
+        admin(Route::delete(SESSIONS, "endSessions", "End every session"))
+            .about("On all nodes, within a second. Each browser has to log in again.")
+            .answer(OK, "They are ended", "SessionsEnded", json!({"ended": 2}))
+            .fails(&[&STORE_UNAVAILABLE]),
+        admin(Route::delete(
+            "/api/v1/admin/sessions/{session}",
+            "endSession",
+            "End a session",
+        ))
+        .respond(NO_CONTENT, described("It is ended"))
+        .fails(&[&SESSION_NOT_FOUND, &INVALID_REQUEST, &STORE_UNAVAILABLE]),
     ]
 }
 

@@ -19,6 +19,14 @@ pub(super) fn in_place(route: Route, codes: &[String]) -> Route {
             let about = "The user's id, or the name that the gate says for an anonymous visitor.";
             route.in_path(name, about, text().pattern(Some("^[!-~]{1,128}$")))
         }
+        "session" => {
+            let id = text().pattern(Some("^[A-Za-z0-9_-]{22}$"));
+            route.in_path(
+                name,
+                "The session's id, as the list of sessions has it.",
+                id,
+            )
+        }
         _ => {
             let code = text().enum_values(Some(codes.to_vec()));
             route.in_path(name, "A problem's code, as in its `type`.", code)

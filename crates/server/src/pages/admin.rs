@@ -1,21 +1,28 @@
 //! The operators' page, behind a login with the admin key.
 
 use axum::{
-    Form,
+    Extension, Form,
     extract::State,
     response::{IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, header::SET_COOKIE};
 use minijinja::{Value, context};
-use ropeline_web::{Client, pages::Page};
+use ropeline_web::{Client, RequestId, pages::Page};
 use serde::Deserialize;
+use serde_json::json;
 
-use crate::{app::App, error::ApiError};
+use crate::{
+    admin::wrong_key,
+    app::App,
+    audit::{Entry, Proof},
+    error::ApiError,
+    moment::Moment,
+};
 
 const HERE: &str = "/admin";
 
 pub(crate) async fn admin(State(app): State<App>, page: Page, headers: HeaderMap) -> Response {
-    match app.sessions.find(&headers, app.now()) {
+    match app.sessions.find(&headers, app.now()).await {
         None => page.render("login.html", HERE, context! { problem => () }),
         Some(session) => {
             let content = context! {
@@ -37,12 +44,17 @@ pub(crate) async fn log_in(
     State(app): State<App>,
     page: Page,
     client: Client,
+    id: Extension<RequestId>,
     Form(Key { key }): Form<Key>,
 ) -> Response {
-    match check(&app, client, key.trim()) {
+    match check(&app, client, &id, key.trim()).await {
         Ok(()) => {
-            let cookie = [(SET_COOKIE, app.sessions.open(app.now()))];
-            (cookie, Redirect::to(HERE)).into_response()
+            let (session, cookie) = app.sessions.open(client.address, app.now()).await;
+            let details = json!({"session": session});
+            app.audit
+                .write(session_line(&app, client, &id, "login", details))
+                .await;
+            ([(SET_COOKIE, cookie)], Redirect::to(HERE)).into_response()
         }
         Err(error) => {
             let kind = error.kind();
@@ -52,9 +64,36 @@ pub(crate) async fn log_in(
     }
 }
 
-fn check(app: &App, client: Client, key: &str) -> Result<(), ApiError> {
-    app.check_admin_key(client, key)?;
+async fn check(app: &App, client: Client, id: &RequestId, key: &str) -> Result<(), ApiError> {
+    if let Err(refused) = app.check_admin_key(client, key).map_err(ApiError::from) {
+        let entry = wrong_key(app, client, Some(id), "login", &refused);
+        app.audit.write_wrong_key(entry).await;
+        return Err(refused);
+    }
     Ok(app.count_operator(client)?)
+}
+
+/// A line about the beginning or the end of a session.
+fn session_line(
+    app: &App,
+    client: Client,
+    id: &RequestId,
+    action: &'static str,
+    details: serde_json::Value,
+) -> Entry {
+    Entry {
+        at: Moment(app.now()),
+        action: action.into(),
+        room: None,
+        details,
+        outcome: "done".into(),
+        by: Some(match action {
+            "login" => Proof::Key,
+            _ => Proof::Session,
+        }),
+        address: Some(client.address),
+        request_id: Some(id.to_string()),
+    }
 }
 
 /// What the button that ends a session sends.
@@ -65,15 +104,23 @@ pub(crate) struct Farewell {
 
 pub(crate) async fn log_out(
     State(app): State<App>,
+    client: Client,
+    id: Extension<RequestId>,
     headers: HeaderMap,
     Form(Farewell { csrf }): Form<Farewell>,
 ) -> Response {
-    let session = app.sessions.find(&headers, app.now());
+    let session = app.sessions.find(&headers, app.now()).await;
     let back = Redirect::to(HERE);
-    if session.is_some_and(|session| session.csrf_matches(&csrf)) {
-        return ([(SET_COOKIE, app.sessions.close())], back).into_response();
-    }
-    back.into_response()
+    let Some(session) = session.filter(|session| session.csrf_matches(&csrf)) else {
+        return back.into_response();
+    };
+    // If the store is away the session is ended on this node at once, and on the others when it is back.
+    app.sessions.end(session.id(), app.now()).await.ok();
+    let details = json!({"session": session.id()});
+    app.audit
+        .write(session_line(&app, client, &id, "logout", details))
+        .await;
+    ([(SET_COOKIE, app.sessions.forget())], back).into_response()
 }
 
 fn script_texts(page: Page) -> Value {

@@ -8,8 +8,8 @@ use ropeline_web::{
 use crate::error::{
     DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
     RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
-    STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED,
-    VISITOR_NOT_FOUND,
+    SESSION_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND,
+    UNAUTHORIZED, VISITOR_NOT_FOUND,
 };
 
 /// Every kind that this server answers with.
@@ -123,6 +123,11 @@ pub const EXPLAINED: &[Explained] = &[
         &VISITOR_NOT_FOUND,
         "An operator asked for a user who neither waits nor is inside.",
         "Nothing: the place has ended, or never was.",
+    ),
+    Explained::new(
+        &SESSION_NOT_FOUND,
+        "An operator would end a session of the page /admin that is not open.",
+        "Nothing: it was ended before, or has run out.",
     ),
     Explained::new(
         &LOGIN_REQUIRED,

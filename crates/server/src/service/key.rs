@@ -1,14 +1,44 @@
 //! Which services are believed.
 
+use std::net::IpAddr;
+
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use ropeline_web::Client;
+use ropeline_core::RoomId;
+use ropeline_web::{Client, RequestId};
+use serde_json::json;
 
-use crate::{app::App, error::ApiError, queue::bearer};
+use crate::{
+    admin::wrong_key,
+    app::App,
+    audit::{Entry, ServiceCall},
+    error::ApiError,
+    queue::bearer,
+};
 
 /// Proof that the caller has the service key.
 #[derive(Debug)]
-pub(crate) struct Service;
+pub(crate) struct Service {
+    address: IpAddr,
+}
+
+impl Service {
+    /// Counts what was done with the key, and gives the result.
+    pub(super) fn counted<T, E>(
+        &self,
+        app: &App,
+        room: &RoomId,
+        name: &'static str,
+        result: Result<T, E>,
+    ) -> Result<T, E> {
+        let call = ServiceCall {
+            name,
+            is_done: result.is_ok(),
+        };
+        app.audit.count(app.now(), room, self.address, call);
+        result
+    }
+}
 
 impl FromRequestParts<App> for Service {
     type Rejection = ApiError;
@@ -17,11 +47,17 @@ impl FromRequestParts<App> for Service {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let (client, now) = (Client::of(parts, &app.trusted_proxies), app.now());
         let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
-        let right = app.service_key.load();
-        if right.as_ref().is_some_and(|right| right.matches(&key)) {
-            Ok(Self)
-        } else {
-            Err(app.rates.service_failed(client, now).into())
+        let right = app.service_key.load_full();
+        if right.is_some_and(|right| right.matches(&key)) {
+            return Ok(Self {
+                address: client.address,
+            });
         }
+        let refused = app.rates.service_failed(client, now).into();
+        let id: Option<&RequestId> = parts.extensions.get();
+        let entry = wrong_key(app, client, id, "key", &refused);
+        let details = json!({"api": "service"});
+        app.audit.write_wrong_key(Entry { details, ..entry }).await;
+        Err(refused)
     }
 }

@@ -19,12 +19,13 @@ use super::{
 use crate::{app::App, error::ApiError, queue::Entry};
 
 pub(crate) async fn verify(
-    _: Service,
+    service: Service,
     State(app): State<App>,
     Path(room): Path<RoomId>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    match rules::verify(&app, &room, header_token(&headers)).await {
+    let verified = rules::verify(&app, &room, header_token(&headers)).await;
+    match service.counted(&app, &room, "verify", verified) {
         Ok(Entry::Inside(claims, until)) => {
             let left = app.now().until(until);
             Ok(Json(Entering::inside(&claims, left)).into_response())
@@ -39,17 +40,18 @@ pub(crate) async fn verify(
 }
 
 pub(crate) async fn join(
-    _: Service,
+    service: Service,
     State(app): State<App>,
     Path(room): Path<RoomId>,
     Json(ServiceJoin { user_id }): Json<ServiceJoin>,
 ) -> Result<Response, ApiError> {
-    let holding = rules::join(&app, &room, user_id).await?;
+    let joined = rules::join(&app, &room, user_id).await;
+    let holding = service.counted(&app, &room, "join", joined)?;
     Ok(holding.answer(&app))
 }
 
 pub(crate) async fn keep(
-    _: Service,
+    service: Service,
     State(app): State<App>,
     Path(room): Path<RoomId>,
     Json(keep): Json<Keep>,
@@ -60,26 +62,29 @@ pub(crate) async fn keep(
         milliseconds,
     } = keep;
     let holder = Holder { visitor, ordinal };
-    rules::keep(&app, &room, holder, Duration::from_millis(milliseconds)).await?;
+    let done = rules::keep(&app, &room, holder, Duration::from_millis(milliseconds)).await;
+    service.counted(&app, &room, "keep", done)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(crate) async fn finish(
-    _: Service,
+    service: Service,
     State(app): State<App>,
     Path(room): Path<RoomId>,
     Json(Finish { visitor, ordinal }): Json<Finish>,
 ) -> Result<StatusCode, ApiError> {
-    rules::finish(&app, &room, Holder { visitor, ordinal }).await?;
+    let done = rules::finish(&app, &room, Holder { visitor, ordinal }).await;
+    service.counted(&app, &room, "finish", done)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(crate) async fn stock(
-    _: Service,
+    service: Service,
     State(app): State<App>,
     Path(room): Path<RoomId>,
     Json(Stock { left }): Json<Stock>,
 ) -> Result<StatusCode, ApiError> {
-    rules::stock(&app, &room, left).await?;
+    let done = rules::stock(&app, &room, left).await;
+    service.counted(&app, &room, "stock", done)?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,6 +1,7 @@
 //! What all nodes share beside the rooms: the keys that sign, and the operators' key.
 
 mod admin_key;
+mod files;
 mod keys;
 #[cfg(test)]
 pub(crate) mod memory;
@@ -13,11 +14,12 @@ use ropeline_store::{RedisStore, StoreError};
 pub use self::keys::{KeyPlace, SharedKeyError};
 pub(crate) use self::{
     admin_key::{Shared, SharedAdminKey},
+    files::Files,
     keys::SharedKeys,
 };
 
 /// How often a node looks at what is shared.
-const LOOK: Duration = Duration::from_millis(500);
+pub(crate) const LOOK: Duration = Duration::from_millis(500);
 
 /// What this node does for as long as it runs to have the same keys as the others.
 #[derive(Debug)]

@@ -34,8 +34,9 @@ use self::{
     rooms::{apply_section, frozen_rooms, open_rooms, warn_of_missing_logins},
 };
 use crate::{
-    admin::{Audit, Histories, Sessions},
+    admin::{Histories, Sessions},
     app::{App, KeyDigest, Parts},
+    audit::{self, Audit},
     beside::Beside,
     config::{Settings, StoreChoice},
     follow::Following,
@@ -44,7 +45,7 @@ use crate::{
     queue::{CatchUps, LastPasses, Outage, Straight},
     router::{cors, router},
     service::InProcess,
-    shared::{SharedTexts, Sharing},
+    shared::{self, Files, SharedTexts, Sharing},
 };
 
 /// How often a look is taken at the rooms.
@@ -112,15 +113,19 @@ impl Ready {
             Some(url) if url.is_https() => Cookies::HostOnly,
             _ => Cookies::Plain,
         };
+        let texts: Arc<dyn SharedTexts> = match &shared {
+            Some(shared) => Arc::clone(shared),
+            None => Arc::new(Files::of(settings.data.clone())),
+        };
         let app = App::new(Parts {
             store,
             clock,
             keys,
             logins: logins.map_or_else(OnceLock::new, OnceLock::from),
-            sessions: Sessions::new(Arc::clone(&admin_key), cookies),
+            sessions: Sessions::new(Arc::clone(&admin_key), cookies, texts),
             admin_key,
             service_key: ArcSwapOption::new(service_key(&settings).map(Arc::new)),
-            audit: audit(&settings.data)?,
+            audit: open_audit(&settings.data)?,
             histories: Histories::default(),
             shipped_policy: Settings::shipped_policy(),
             token_ttl_s: settings.token_ttl.as_secs(),
@@ -225,6 +230,7 @@ impl Ready {
             listener,
             settings,
             followed,
+            shared,
             sharing,
             beside,
             ..
@@ -252,6 +258,14 @@ impl Ready {
         tasks.spawn(async move {
             stopping.run_until_cancelled(look_at_rooms(&watched)).await;
         });
+        if shared.is_some() {
+            let (sharing, stopping) = (app.clone(), tasks.stopping());
+            tasks.spawn(async move {
+                stopping
+                    .run_until_cancelled(look_at_sessions(&sharing))
+                    .await;
+            });
+        }
         let router = cors(router(app.clone(), beside), &cors_origins);
         let own_origin = public_url.map(|url| url.as_str().to_owned());
         let server = Server::new(router, limits)
@@ -273,6 +287,7 @@ impl Ready {
         let report = server.serve(listener, stop).await;
         tasks.stop();
         tasks.finish(Duration::from_secs(1)).await;
+        app.audit.close(app.now()).await;
         app.store.close().await;
         report
     }
@@ -283,16 +298,26 @@ fn service_key(settings: &Settings) -> Option<KeyDigest> {
     Some(KeyDigest::of(key.reveal()))
 }
 
-fn audit(directory: &Path) -> Result<Audit, StartError> {
-    let path = Audit::path(directory);
+fn open_audit(directory: &Path) -> Result<Audit, StartError> {
+    let path = audit::path(directory);
     Audit::open(&path).map_err(|cause| StartError::Audit { path, cause })
 }
 
-/// Takes a look at every room now and then, for its operators' figures, and at the store, for the gate.
+/// Takes a look at every room now and then, for its operators' figures, at the store, for the gate, and at what was
+/// counted for the audit log.
 async fn look_at_rooms(app: &App) {
     loop {
         tokio::time::sleep(LOOK).await;
         app.histories.observe(&*app.store);
         app.outage.observe(&app.store.health());
+        app.audit.write_counts(app.now()).await;
+    }
+}
+
+/// Hears of sessions that were opened and ended on other nodes.
+async fn look_at_sessions(app: &App) {
+    loop {
+        tokio::time::sleep(shared::LOOK).await;
+        app.sessions.look(app.now()).await;
     }
 }

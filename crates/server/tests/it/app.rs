@@ -1,6 +1,6 @@
 //! A server of the test's own.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ropeline_core::{ImportRow, RoomId, UserId, Visitor, Was};
 use ropeline_gate::Gatekeeper;
@@ -161,7 +161,12 @@ impl TestApp {
 
     /// A file of the data directory.
     pub(crate) fn file(&self, name: &str) -> String {
-        std::fs::read_to_string(self.data.path().join("data").join(name)).unwrap()
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Where a file of the data directory is.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.data.path().join("data").join(name)
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "requests are made in place")]

@@ -29,7 +29,7 @@ const EXPLAINED: &[Explained] = &[Explained::new(
 )];
 
 /// A shop with a home page, one more route, and one for operators.
-fn shop() -> Beside {
+pub(crate) fn shop() -> Beside {
     let operation = OperationBuilder::new().operation_id(Some("shopGoods"));
     let paths = PathsBuilder::new().path("/shop/goods", PathItem::new(HttpMethod::Get, operation));
     let info = InfoBuilder::new().title("Shop").version("1");
@@ -37,7 +37,10 @@ fn shop() -> Beside {
         router: Router::new()
             .route("/", get(async || "the shop"))
             .route("/shop/goods", get(async || "goods"))
-            .route("/api/v1/admin/goods", get(async || "for operators")),
+            .route(
+                "/api/v1/admin/goods",
+                get(async || "for operators").post(async |body: String| body),
+            ),
         openapi: OpenApiBuilder::new().info(info).paths(paths).build(),
         explained: EXPLAINED,
         login: Some(SharedLogin {

@@ -5,6 +5,7 @@
 mod admin;
 mod ambiguous_paths;
 mod app;
+mod audit;
 mod bad_input;
 mod beside;
 mod cross_site;
@@ -24,6 +25,7 @@ mod place;
 mod problems;
 mod rate;
 mod service;
+mod sessions;
 mod settings;
 mod site;
 mod stock;

@@ -51,7 +51,7 @@ impl JsonBody {
 
     /// Reads it to its end.
     pub async fn read<T: DeserializeOwned>(self) -> Result<Json<T>, Problem> {
-        let body = read(self.body).await?;
+        let body = read_body(self.body).await?;
         if body.is_empty() {
             return parse("{}").map(Json);
         }
@@ -92,8 +92,8 @@ impl IntoResponse for JsonText {
     }
 }
 
-/// Most bodies are one piece, which is taken as it is.
-async fn read(mut body: Body) -> Result<Bytes, Problem> {
+/// Reads a body to its end, within the limits of its listener. Most bodies are one piece, which is taken as it is.
+pub async fn read_body(mut body: Body) -> Result<Bytes, Problem> {
     let Some(frame) = body.frame().await else {
         return Ok(Bytes::new());
     };

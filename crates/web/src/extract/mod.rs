@@ -5,7 +5,7 @@ mod object;
 mod params;
 
 pub use self::{
-    json::{Json, JsonBody, JsonText},
+    json::{Json, JsonBody, JsonText, read_body},
     object::object,
     params::{Path, Query},
 };

@@ -1,8 +1,9 @@
 //! The box office as a service of its own, which asks the room over HTTP.
 
-use std::net::TcpListener;
+use std::{fs, net::TcpListener};
 
 use ropeline_testing::http::Ask;
+use serde_json::{Value, json};
 
 use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer, says};
 use crate::process::Site;
@@ -103,4 +104,54 @@ fn a_box_office_that_cannot_listen_begins_nothing() {
     let complaint = books.ropeline(&line).complaint(1);
     assert!(complaint.contains("--listen"), "{complaint}");
     assert!(!books.data().exists(), "{complaint}");
+}
+
+#[test]
+fn a_box_office_of_its_own_notes_what_its_operators_do() {
+    let site = || Site::new("").with_variable("ROPELINE_SERVICE_KEY", SERVICE_KEY);
+    let (rooms, books) = (site(), site());
+    let room = rooms.start();
+    let key = "the-key-of-its-operators";
+    let books = books.with_variable("ROPELINE_ADMIN_KEY", key);
+    let office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
+    let mut client = office.client();
+    let mut create = |key: &str, title: &str| {
+        let ask =
+            Ask::post("/api/v1/admin/concerts").header("Authorization", &format!("Bearer {key}"));
+        client.send(&ask.json(&json!({"title": title}))).status
+    };
+    assert_eq!(create(key, "A night"), 201);
+    assert_eq!(create(key, ""), 422);
+    assert_eq!(create("guess", "Mine"), 401);
+    let log = fs::read_to_string(books.data().join("audit.log")).expect("the log");
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (
+                &line["action"],
+                &line["outcome"],
+                &line["details"],
+                &line["by"],
+            )
+        })
+        .collect();
+    let concerts = "POST /api/v1/admin/concerts";
+    assert_eq!(
+        json!(told),
+        json!([
+            [concerts, "done", {"title": "A night"}, "key"],
+            [concerts, "INVALID_REQUEST", {"title": ""}, "key"],
+            ["key", "UNAUTHORIZED", {"api": "admin"}, null],
+        ])
+    );
+    assert!(
+        books
+            .ropeline("audit verify")
+            .result()
+            .starts_with("3 lines are chained")
+    );
 }
