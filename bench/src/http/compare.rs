@@ -1,6 +1,6 @@
 //! Two builds of the product, in turn on one machine: what a change costs on the hot paths.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ropeline_testing::{Persistence, TestRedis};
 
@@ -28,14 +28,14 @@ struct Side {
 }
 
 impl Side {
-    fn embedded(binary: &PathBuf, turns: &Turns<'_>) -> Result<Self> {
+    fn embedded(binary: &Path, turns: &Turns<'_>) -> Result<Self> {
         Ok(Self {
             product: Product::start(binary, "embedded", turns.runtime())?,
             redis: None,
         })
     }
 
-    fn on_redis(binary: &PathBuf, turns: &Turns<'_>) -> Result<Self> {
+    fn on_redis(binary: &Path, turns: &Turns<'_>) -> Result<Self> {
         let redis = TestRedis::with(Persistence::EverySecond, &OPTIONS);
         Ok(Self {
             product: Product::start(binary, &redis.url(), turns.runtime())?,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Chapter> {
     let turns = Turns::new(&args.http)?;
     let mut chapter = Chapter::default();
     let stores = [
-        ("Two builds, embedded", Side::embedded as fn(_, &_) -> _),
+        ("Two builds, embedded", Side::embedded as fn(&Path, &_) -> _),
         ("Two builds, on Redis", Side::on_redis),
     ];
     for (title, start) in stores {

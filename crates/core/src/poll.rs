@@ -18,11 +18,11 @@ const TURNOVER: Duration = Duration::from_secs(5);
 /// often, besides those who ask every [`POLL_MAX`].
 const FRONT_POLLS_PER_S: u64 = 5_000;
 
-/// When a visitor should ask again whose turn is number `turn` from now, counted from 1, and would come after `forecast`
-/// if the room admitted from now on. Pass [`forecast`](crate::forecast) also while the room is paused: when it is
-/// resumed, the visitors at the front must hear of it before those behind them.
+/// When a visitor should ask again.
 ///
-/// `salt` spreads the answers over a tenth of the interval.
+/// `turn` counts from 1 (next), and `forecast` is the wait if the room admitted from now on. Pass
+/// [`forecast`](crate::forecast) also while the room is paused: when it is resumed, the visitors at the front must
+/// hear of it before those behind them. `salt` spreads the answers over a tenth of the interval.
 pub fn poll_after(
     view: &View,
     turn: u64,

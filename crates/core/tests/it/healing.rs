@@ -759,7 +759,7 @@ mod saving {
             let error = refused(|saved| {
                 saved
                     .places
-                    .push(place(ended, ended, Live::AtDoor { before: 0 }))
+                    .push(place(ended, ended, Live::AtDoor { before: 0 }));
             });
             assert_eq!(error, problem(ended, "both live and ended"));
         }

@@ -165,7 +165,7 @@ impl Opening {
 
 fn holder(number: u64) -> Holder {
     Holder {
-        visitor: Visitor::user(&UserId::parse(&number.to_string()).unwrap()),
+        visitor: Visitor::stated(&UserId::parse(&number.to_string()).unwrap()),
         ordinal: Ordinal(number),
     }
 }

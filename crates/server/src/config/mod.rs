@@ -151,6 +151,9 @@ impl Settings {
         mut problems: Vec<Problem>,
     ) -> Result<Self, ConfigErrors> {
         let mut settings = Self::shipped();
+        let name = document
+            .as_ref()
+            .map_or(FILE_NAME, |document| document.name);
         if let Some(document) = document {
             settings.read(document, overrides, &mut problems);
         }
@@ -159,7 +162,7 @@ impl Settings {
             Origin::Flag(_) => Some(usize::MAX),
         });
         overrides.apply(&mut settings, &mut problems);
-        overrides.refuse_short_keys(&settings, document.name, &mut problems);
+        overrides.refuse_short_keys(&settings, name, &mut problems);
         ConfigErrors::unless_none(problems)?;
         Ok(settings)
     }

@@ -57,7 +57,7 @@ fn outcome(answer: &Result<Entry, ApiError>) -> Option<GateOutcome> {
         Ok(Entry::Inside(..)) => Some(GateOutcome::Admitted),
         Ok(Entry::Unchecked(_)) => Some(GateOutcome::Unchecked),
         Err(ApiError::NotAdmitted { .. }) => Some(GateOutcome::Waiting),
-        Err(ApiError::TokenEnded(_)) => Some(GateOutcome::Ended),
+        Err(ApiError::TokenEnded(..)) => Some(GateOutcome::Ended),
         Err(ApiError::TokenInvalid) => Some(GateOutcome::NoToken),
         Err(ApiError::Store(_)) => Some(GateOutcome::Unavailable),
         Err(_) => None,

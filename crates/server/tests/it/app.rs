@@ -205,7 +205,7 @@ impl TestApp {
     /// Takes over users of another queue, who were all inside there or all waiting.
     pub(crate) fn import(&mut self, users: &[&str], was: Was) {
         let rows = users.iter().map(|user| ImportRow {
-            visitor: Visitor::user(&UserId::parse(user).unwrap()),
+            visitor: Visitor::stated(&UserId::parse(user).unwrap()),
             was,
         });
         let runtime = self.runtime.as_ref().unwrap();

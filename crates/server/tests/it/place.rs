@@ -328,8 +328,8 @@ fn only_the_one_who_is_next_is_told_so() {
             "{n}: {page}"
         );
     }
-    for gone in 0..4 {
-        app.send(Ask::delete(TOKENS).token(&tokens[gone]));
+    for ahead in &tokens[..4] {
+        app.send(Ask::delete(TOKENS).token(ahead));
     }
     assert_eq!(field(&app.status(&tokens[5]), "next"), json!(true));
 }

@@ -41,7 +41,7 @@ fn every_kind_is_explained_to_programs_and_people() {
             .filter(|(name, _)| name == "vary")
             .collect();
         let by_reader = |(_, value): &&(String, String)| value.starts_with("Accept,");
-        assert!(vary.iter().any(|pair| by_reader(pair)), "{vary:?}");
+        assert!(vary.iter().any(by_reader), "{vary:?}");
         let text = String::from_utf8(page.body).unwrap();
         let text = text.replace("&#x27;", "'").replace("&#x2f;", "/");
         for part in [explained.kind.code, explained.when, explained.what_to_do] {

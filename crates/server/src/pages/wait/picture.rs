@@ -116,8 +116,8 @@ impl Picture {
             "title_ended"
         };
         Self {
-            visit_ended,
             reason,
+            visit_ended,
             ..Self::new("ended", texts.get("wait", title))
         }
     }
