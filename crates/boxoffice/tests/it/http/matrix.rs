@@ -56,7 +56,7 @@ fn guard(path: &str) -> Guard {
 #[test]
 fn the_text_of_the_router_is_understood() {
     let routes = routes();
-    assert_eq!(routes.len(), 13, "{routes:?}");
+    assert_eq!(routes.len(), 14, "{routes:?}");
     let gated = routes.iter().filter(|(_, path)| guard(path) == Guard::Gate);
     assert_eq!(gated.count(), 3);
     let open: Vec<_> = routes

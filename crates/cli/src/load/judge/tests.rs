@@ -106,9 +106,9 @@ fn the_same_ordinal_twice_is_wrong() {
 fn whoever_asked_after_another_was_answered_is_behind() {
     let ordinals = |first, second, third| {
         broken(|judge| {
-            judge.joined(0, at(0, 4), &waiting(first, 1));
-            judge.joined(1, at(1, 2), &waiting(second, 1));
-            judge.joined(2, at(3, 5), &waiting(third, 1));
+            judge.joined(0, at(0, 4), &waiting(first, 0));
+            judge.joined(1, at(1, 2), &waiting(second, 0));
+            judge.joined(2, at(3, 5), &waiting(third, 0));
         })
     };
     assert_eq!(ordinals(1, 2, 3), []);
