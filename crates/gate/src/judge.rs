@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::{header::COOKIE, request::Parts};
+use http::{HeaderMap, header::COOKIE, request::Parts};
 use ropeline_web::{Problem, is_from_another_site, retry_soon};
 use tokio::time::{Instant, timeout_at};
 
@@ -39,15 +39,15 @@ impl Gate {
     /// Asks the gatekeeper about a request, for no longer than the gate's patience.
     pub(crate) async fn judge(&self, head: &Parts) -> Judged {
         let deadline = Instant::now() + self.patience;
-        match (self.token(head), self.missing) {
+        match (self.token(&head.headers), self.missing) {
             (Some(token), _) => self.verify(token, deadline).await.into(),
             (None, Missing::Issue) if !is_forced(head) => self.issue(head, deadline).await,
             (None, _) => self.refuse(Refusal::Invalid).into(),
         }
     }
 
-    fn token<'a>(&self, head: &'a Parts) -> Option<&'a str> {
-        let headers = &head.headers;
+    /// The queue token of a request where this gate looks for it: in a header, else in the room's cookie.
+    pub fn token<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         header_token(headers).or_else(|| match self.cookies {
             Some(kind) => kind.find(headers.get_all(COOKIE), self.room.as_str()),
             None => cookie_token(headers, &self.room),

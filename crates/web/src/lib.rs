@@ -48,7 +48,10 @@ pub use crate::{
     request_id::RequestId,
     retry::retry_soon,
     server::{Bound, Report, Server, bind, listen},
-    service::{Hosts, NotCrossSite, Observe, Shortcut, Shortly, Verbatim, is_from_another_site},
+    service::{
+        Hosts, NotCrossSite, Observe, Shortcut, Shortly, Verbatim, is_from_another_site,
+        is_get_from_another_site,
+    },
     tasks::Tasks,
     written::{Plain, WriteJson},
 };

@@ -79,15 +79,20 @@ impl FromRequestParts<Service> for Buyer {
 }
 
 fn buyer(admitted: &Admitted) -> Option<Buyer> {
-    let named = admitted.user_id().filter(|_| admitted.verified)?;
     Some(Buyer {
-        user: UserId::named(named)?,
+        user: verified_user(admitted)?,
         pass: PassHeld {
             room: admitted.room.clone(),
             visitor: admitted.holder.visitor.clone(),
             ordinal: admitted.holder.ordinal,
         },
     })
+}
+
+/// The user of a pass, if a verified login stands behind it.
+pub(crate) fn verified_user(admitted: &Admitted) -> Option<UserId> {
+    let named = admitted.user_id().filter(|_| admitted.verified)?;
+    UserId::named(named)
 }
 
 /// Proof that the caller is an operator.

@@ -31,7 +31,7 @@ pub use error::{
     USER_MISMATCH, USER_NOT_FOUND,
 };
 pub use explained::EXPLAINED;
-pub(crate) use guard::Login;
+pub(crate) use guard::{Login, verified_user};
 pub use login::{LOGIN_AUDIENCE, LOGIN_ISSUER, Logins};
 pub use openapi::openapi;
 pub use service::{Operators, Parts, Service};

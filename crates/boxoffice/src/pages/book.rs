@@ -12,6 +12,10 @@ pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
         templates: &[
             ("home.html", include_str!("../../templates/home.html")),
             ("name.html", include_str!("../../templates/name.html")),
+            (
+                "continue.html",
+                include_str!("../../templates/continue.html"),
+            ),
             ("seats.html", include_str!("../../templates/seats.html")),
             ("receipt.html", include_str!("../../templates/receipt.html")),
             ("trouble.html", include_str!("../../templates/trouble.html")),

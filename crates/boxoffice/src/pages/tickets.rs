@@ -5,12 +5,12 @@ use axum::{
     extract::State,
     response::{AppendHeaders, IntoResponse, Redirect, Response},
 };
-use http::{HeaderValue, header::SET_COOKIE};
+use http::{HeaderMap, HeaderValue, header::SET_COOKIE};
 use minijinja::{Value, context};
 use ropeline_core::RoomId;
-use ropeline_gate::Ticket;
+use ropeline_gate::{Decision, GateError};
 use ropeline_web::{
-    Client,
+    Client, is_get_from_another_site,
     pages::{Page, PagePath},
 };
 use serde::Deserialize;
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     ConcertDate, DateId, Error, Refusal, UserId,
-    http::{ApiError, DATE_NOT_FOUND, login_cookie},
+    http::{ApiError, DATE_NOT_FOUND, login_cookie, verified_user},
 };
 
 /// What is offered when points are charged: from the price of a cheap seat to that of a handful.
@@ -46,6 +46,8 @@ pub(super) async fn tickets(
     State(pages): State<Pages>,
     page: Page,
     visitor: Visitor,
+    client: Client,
+    headers: HeaderMap,
     PagePath(DatePath { concert_date_id }): PagePath<DatePath>,
 ) -> Response {
     let here = here(concert_date_id);
@@ -55,7 +57,7 @@ pub(super) async fn tickets(
         };
         match visitor.customer(&pages).await? {
             None => Ok(ask_name(page, &date)),
-            Some(customer) => lead(&pages, page, &date, &customer).await,
+            Some(customer) => lead(&pages, page, &headers, client, &date, &customer).await,
         }
     };
     shown
@@ -112,36 +114,69 @@ async fn line_up(pages: &Pages, user: UserId, here: &str) -> Result<Response, Ap
     ))
 }
 
-/// Shows the seats to somebody inside. Whoever is not, but holds seats, is shown those, since they can be paid for
-/// without a pass; everybody else is led into the line.
+/// Shows the seats to a customer inside. Customers who are not inside join the line, unless a page of another site
+/// sent them here. Those who hold seats see them in any case, since paying for them needs no pass.
 async fn lead(
     pages: &Pages,
     page: Page,
+    headers: &HeaderMap,
+    client: Client,
     date: &ConcertDate,
     customer: &Customer,
 ) -> Result<Response, ApiError> {
-    let here = here(date.id);
+    let shown = |whereabouts| seats(pages, page, date, customer, whereabouts);
     let holds = customer.holds().next().is_some();
-    match pages.service.line_up(customer.account.user).await {
-        Ok(Ticket {
-            inside: true,
-            cookie,
-            ..
-        }) => {
-            let seats = seats(pages, page, date, customer, Whereabouts::Inside);
-            Ok(with_cookie(seats, cookie))
-        }
-        Ok(Ticket { cookie, .. }) if holds => {
-            let seats = seats(pages, page, date, customer, Whereabouts::Outside);
-            Ok(with_cookie(seats, cookie))
-        }
-        Ok(Ticket { cookie, .. }) => {
-            let next = wait(&pages.service.room, &here);
+    match find_place(pages, headers, client, customer.account.user).await {
+        Ok(Place::Inside(cookie)) => Ok(with_cookie(shown(Whereabouts::Inside), cookie)),
+        Ok(Place::InLine(cookie)) if holds => Ok(with_cookie(shown(Whereabouts::Outside), cookie)),
+        Ok(Place::NotJoined) | Err(_) if holds => Ok(shown(Whereabouts::Outside)),
+        Ok(Place::InLine(cookie)) => {
+            let next = wait(&pages.service.room, &here(date.id));
             Ok(with_cookie(Redirect::to(&next).into_response(), cookie))
         }
-        Err(_) if holds => Ok(seats(pages, page, date, customer, Whereabouts::Outside)),
-        Err(error) => Err(error.into()),
+        Ok(Place::NotJoined) => Ok(ask_to_continue(page, date, customer)),
+        Err(error) => Err(error),
     }
+}
+
+/// Where a customer who opens the seats stands, with the cookie of a place that they were given.
+enum Place {
+    Inside(Option<HeaderValue>),
+    InLine(Option<HeaderValue>),
+    /// A page of another site sent them, which must not join anybody.
+    NotJoined,
+}
+
+/// The place of a customer. Without a pass in this browser they join, which counts for their address.
+async fn find_place(
+    pages: &Pages,
+    headers: &HeaderMap,
+    client: Client,
+    user: UserId,
+) -> Result<Place, ApiError> {
+    if is_inside(pages, headers, user).await? {
+        return Ok(Place::Inside(None));
+    }
+    if is_get_from_another_site(headers) {
+        return Ok(Place::NotJoined);
+    }
+    pages.service.count_join(client)?;
+    let ticket = pages.service.line_up(user).await?;
+    Ok(if ticket.inside {
+        Place::Inside(ticket.cookie)
+    } else {
+        Place::InLine(ticket.cookie)
+    })
+}
+
+/// Whether this browser's own queue token is a live pass of this user. Asking joins nobody.
+async fn is_inside(pages: &Pages, headers: &HeaderMap, user: UserId) -> Result<bool, GateError> {
+    let service = &pages.service;
+    let Some(token) = service.gate.token(headers) else {
+        return Ok(false);
+    };
+    let decision = service.gatekeeper.verify(&service.room, token).await?;
+    Ok(matches!(decision, Decision::Enter(admitted) if verified_user(&admitted) == Some(user)))
 }
 
 /// Whether somebody may choose seats.
@@ -176,6 +211,12 @@ fn seats(
 fn ask_name(page: Page, date: &ConcertDate) -> Response {
     let content = context! { date => shown(page, date), problem => (), name => "" };
     page.render("name.html", &here(date.id), content)
+}
+
+/// A page with one button: a link on another site shows it and joins nobody.
+fn ask_to_continue(page: Page, date: &ConcertDate, customer: &Customer) -> Response {
+    let content = context! { date => shown(page, date), account => customer.shown() };
+    page.render("continue.html", &here(date.id), content)
 }
 
 fn name_refused(page: Page, date: &ConcertDate, name: &str) -> Response {

@@ -131,11 +131,12 @@ async fn every_page_is_told_in_both_languages() {
     let (open, seats) = date(&given).await;
     let person = house.person().await;
     let paid = bought(&given, &house, &person, seats[0]).await;
-    for (language, home, name, hall, receipt) in [
+    for (language, home, name, go_on, hall, receipt) in [
         (
             "ko",
             "예매하기",
             "이름을 알려 주세요",
+            "Kim님, 예매를 계속할까요?",
             "좌석 선택",
             "영수증",
         ),
@@ -143,6 +144,7 @@ async fn every_page_is_told_in_both_languages() {
             "en",
             "Get tickets",
             "Your name, please",
+            "Continue as Kim?",
             "Choose your seat",
             "Receipt",
         ),
@@ -150,6 +152,9 @@ async fn every_page_is_told_in_both_languages() {
         let tickets = format!("/tickets/{open}");
         let asked = house.get(&tickets).speaking(language).await;
         assert!(ok(&asked).contains(name));
+        let linked = house.get(&tickets).browser(&person).speaking(language);
+        let linked = linked.header("Sec-Fetch-Site", "cross-site").await;
+        assert!(ok(&linked).contains(go_on), "{}", linked.text);
         for (path, said) in [
             ("/".to_owned(), home),
             (tickets, hall),

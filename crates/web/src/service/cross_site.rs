@@ -45,10 +45,16 @@ pub fn is_from_another_site(method: &Method, headers: &HeaderMap, origins: &[Str
     !ours
 }
 
-/// Proof that no page of another site made a browser send this, for a route where even a `GET` changes something.
+/// Whether a page of another site made a browser send this `GET`, for a route where even that changes something.
 ///
 /// Other methods are judged before they reach a route. Scripts of another site that send `Origin` and `Authorization`
 /// have been allowed to by `cors_origins`, so they pass.
+pub fn is_get_from_another_site(headers: &HeaderMap) -> bool {
+    let allowed = headers.contains_key(ORIGIN) && headers.contains_key(AUTHORIZATION);
+    !allowed && is_from_another_site(&Method::POST, headers, &[])
+}
+
+/// Proof that no page of another site made a browser send this, by the rule of [`is_get_from_another_site`].
 #[derive(Debug, Clone, Copy)]
 pub struct NotCrossSite;
 
@@ -60,8 +66,7 @@ impl<S: Sync> FromRequestParts<S> for NotCrossSite {
             method, headers, ..
         } = parts;
         let reads = matches!(*method, Method::GET | Method::HEAD);
-        let allowed = headers.contains_key(ORIGIN) && headers.contains_key(AUTHORIZATION);
-        if reads && !allowed && is_from_another_site(&Method::POST, headers, &[]) {
+        if reads && is_get_from_another_site(headers) {
             let detail = "A page of another site sent this, and it would change something.";
             return Err(Problem::new(&CROSS_SITE, detail));
         }

@@ -28,7 +28,7 @@ pub(crate) use self::{
     unread::{Discarding, Unread},
 };
 pub use self::{
-    cross_site::{NotCrossSite, is_from_another_site},
+    cross_site::{NotCrossSite, is_from_another_site, is_get_from_another_site},
     finish::Verbatim,
     hosts::Hosts,
 };

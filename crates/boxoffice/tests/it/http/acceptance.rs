@@ -212,6 +212,19 @@ async fn a_link_on_another_site_joins_nobody(given: &Given) {
         let followed = followed.header("Sec-Fetch-Site", site).await;
         assert_eq!(followed.problem(), problem(403, "CROSS_SITE"), "{site}");
     }
+    let seat = given.seat().await;
+    let follow = |person: &Person, more: &str| {
+        let cookies = format!("ropeline_login={}{more}", person.login);
+        let followed = house.get("/tickets/1").header("Cookie", &cookies);
+        followed.header("Sec-Fetch-Site", "cross-site")
+    };
+    let followed = follow(&kim, "").await;
+    assert_eq!(followed.status, StatusCode::OK);
+    assert!(followed.text.contains("Continue as Kim?"));
+    let form = "<form method=\"post\" action=\"/tickets/1\"><button type=\"submit\">";
+    assert!(followed.text.contains(form), "{}", followed.text);
+    assert_eq!(followed.text.matches("<button").count(), 1);
+    assert!(!followed.headers.contains_key("set-cookie"));
     assert_eq!(house.get(path.clone()).login(&kim).await.body["ordinal"], 1);
     let own = house.get(path.clone()).header("Cookie", &cookie);
     let own = own.header("Sec-Fetch-Site", "same-origin").await;
@@ -221,4 +234,14 @@ async fn a_link_on_another_site_joins_nobody(given: &Given) {
         (posted.status, &posted.body["ordinal"]),
         (StatusCode::OK, &json!(1))
     );
+    let token = posted.body["token"].as_str().unwrap();
+    let inside = follow(&kim, &format!("; rl_main={token}")).await;
+    assert!(inside.text.contains("data-inside=\"yes\""));
+    let lee = house.person().await;
+    let held = given.office.reserve(lee.id, seat, None, house.now()).await;
+    held.unwrap();
+    let outside = follow(&lee, "").await;
+    assert!(outside.text.contains("data-inside=\"no\""));
+    let lees = house.get(format!("/user/{}/token/generate", lee.id));
+    assert_eq!(lees.login(&lee).await.body["ordinal"], 2);
 }

@@ -4,8 +4,8 @@ use http::StatusCode;
 use serde_json::json;
 
 use super::{
-    ask::{Ask, problem},
-    house::{ADMIN_KEY, House},
+    ask::{Answer, Ask, problem},
+    house::{ADMIN_KEY, House, Person},
 };
 use crate::given::Given;
 
@@ -78,6 +78,45 @@ async fn a_form_that_is_sent_too_often_is_refused_with_a_page() {
     let told = "같은 네트워크에서 요청이 너무 많아요";
     assert!(refused.text.contains(told), "{}", refused.text);
     assert_eq!(given.count("users").await, 3);
+}
+
+#[tokio::test]
+async fn opening_the_seats_counts_as_a_join_but_not_with_a_pass() {
+    let given = Given::on_sqlite().await;
+    let house = house(&given).await;
+    let seat = given.seat().await;
+    let [kim, lee] = [house.person().await, house.person().await];
+    let lees = house.token(&lee).await;
+    let held = given.office.reserve(lee.id, seat, None, house.now()).await;
+    held.unwrap();
+    let open = |person: &Person, cookies: &str| {
+        let cookies = format!("ropeline_login={}{cookies}", person.login);
+        let ask = house.get("/tickets/1").header("Cookie", &cookies);
+        ask.from("198.51.100.7")
+    };
+    let shows = |answer: &Answer, inside: &str| {
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        let inside = format!("data-inside=\"{inside}\"");
+        assert!(answer.text.contains(&inside), "{}", answer.text);
+    };
+    let first = open(&kim, "").await;
+    shows(&first, "yes");
+    let pass = first.headers["set-cookie"].to_str().unwrap();
+    let pass = format!("; {}", pass.split(';').next().unwrap());
+    for _ in 0..4 {
+        let with_pass = open(&kim, &pass).await;
+        shows(&with_pass, "yes");
+        assert!(!with_pass.headers.contains_key("set-cookie"));
+    }
+    // A pass of somebody else is none.
+    shows(&open(&kim, &format!("; rl_main={lees}")).await, "yes");
+    shows(&open(&kim, "").await, "yes");
+    let refused = open(&kim, "").header("Accept-Language", "en").await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(refused.text.contains("RATE_LIMITED"), "{}", refused.text);
+    assert!(!refused.headers.contains_key("set-cookie"));
+    shows(&open(&kim, &pass).await, "yes");
+    shows(&open(&lee, "").await, "no");
 }
 
 #[tokio::test]
