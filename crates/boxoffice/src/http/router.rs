@@ -5,11 +5,14 @@ use axum::{
     routing::{delete, get, patch, post},
 };
 
+use ropeline_web::pages::Book;
+
 use super::{Service, admin, concerts, payment, points, reservations, users};
 use crate::pages;
 
-pub(super) fn router(service: Service) -> Router {
-    let pages = pages::router(&service);
+/// With pages out of this book.
+pub(super) fn router(service: Service, book: &'static Book) -> Router {
+    let pages = pages::router(&service, book);
     let gated = Router::new()
         .route("/concert/dates", get(concerts::dates))
         .route("/concert/{concertDateId}/seats", get(concerts::seats))

@@ -8,7 +8,10 @@ use ropeline_gate::{Cookies, Gate, Gatekeeper};
 use ropeline_web::{Client, Rates, RetryAfter, TrustedProxies};
 
 use super::{business::Owed, login::Logins, router::router};
-use crate::BoxOffice;
+use crate::{
+    BoxOffice,
+    pages::{BOOK, BOOK_ALONE},
+};
 
 /// The box office as a service, cheap to clone.
 #[derive(Debug, Clone)]
@@ -86,9 +89,14 @@ impl Service {
         }
     }
 
-    /// Every route, ready to be served or merged with others.
+    /// Every route, ready to be merged with those of the rooms.
     pub fn router(&self) -> Router {
-        router(self.clone())
+        router(self.clone(), &BOOK)
+    }
+
+    /// The same where no rooms are served.
+    pub(super) fn router_alone(&self) -> Router {
+        router(self.clone(), &BOOK_ALONE)
     }
 
     pub(crate) fn now(&self) -> Timestamp {

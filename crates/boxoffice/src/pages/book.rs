@@ -6,8 +6,24 @@ use axum::response::Response;
 use http::{HeaderMap, Uri};
 use ropeline_web::pages::{Book, Page, PagePath, SCRIPT, STYLE, Sources, asset, or_not_found};
 
-/// The box office's templates, texts and files.
-pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
+/// The box office's templates, texts and files, next to the rooms.
+pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| book(Foot::WithRooms));
+
+/// The same without links to the pages of the rooms, which a box office of its own does not serve.
+pub(crate) static BOOK_ALONE: LazyLock<Book> = LazyLock::new(|| book(Foot::Alone));
+
+/// Where the foot of each page leads.
+#[derive(Debug, Clone, Copy)]
+enum Foot {
+    WithRooms,
+    Alone,
+}
+
+fn book(foot: Foot) -> Book {
+    let foot = match foot {
+        Foot::WithRooms => include_str!("../../templates/foot.html"),
+        Foot::Alone => include_str!("../../templates/foot-alone.html"),
+    };
     Book::new(&Sources {
         templates: &[
             ("home.html", include_str!("../../templates/home.html")),
@@ -21,7 +37,7 @@ pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
             ("trouble.html", include_str!("../../templates/trouble.html")),
             ("account.html", include_str!("../../templates/account.html")),
             ("when.html", include_str!("../../templates/when.html")),
-            ("foot.html", include_str!("../../templates/foot.html")),
+            ("foot.html", foot),
         ],
         texts: [
             include_str!("../../texts/en.toml"),
@@ -41,7 +57,7 @@ pub(crate) static BOOK: LazyLock<Book> = LazyLock::new(|| {
         ],
         assets_at: "/boxoffice/assets",
     })
-});
+}
 
 /// One of the files that pages name.
 pub(super) async fn asset_file(

@@ -24,13 +24,14 @@ use axum::{
 use ropeline_web::pages::{Book, method_not_allowed, not_found};
 
 use self::board::Board;
-pub(crate) use self::book::BOOK;
+pub(crate) use self::book::{BOOK, BOOK_ALONE};
 use crate::http::Service;
 
-/// Every page.
-pub(crate) fn router(service: &Service) -> Router {
+/// Every page, out of this book.
+pub(crate) fn router(service: &Service, book: &'static Book) -> Router {
     let pages = Pages {
         service: service.clone(),
+        book,
         board: Arc::default(),
     };
     Router::new()
@@ -52,11 +53,12 @@ pub(crate) fn router(service: &Service) -> Router {
 #[derive(Debug, Clone)]
 struct Pages {
     service: Service,
+    book: &'static Book,
     board: Arc<Board>,
 }
 
 impl FromRef<Pages> for &'static Book {
-    fn from_ref(_: &Pages) -> Self {
-        &BOOK
+    fn from_ref(pages: &Pages) -> Self {
+        pages.book
     }
 }

@@ -18,9 +18,9 @@ const COMMON: [(&str, &str); 3] = [
 
 /// What a service's pages have beside the frame.
 #[derive(Debug)]
-pub struct Sources {
+pub struct Sources<'a> {
     /// Name and source of each template.
-    pub templates: &'static [(&'static str, &'static str)],
+    pub templates: &'a [(&'static str, &'static str)],
     /// The texts in English and in Korean, as TOML.
     pub texts: [&'static str; 2],
     /// Styles and scripts.
@@ -40,7 +40,7 @@ pub struct Book {
 
 impl Book {
     /// Puts a service's own sources and the common ones together.
-    pub fn new(sources: &Sources) -> Self {
+    pub fn new(sources: &Sources<'_>) -> Self {
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.add_filter("fill", fill_filter);

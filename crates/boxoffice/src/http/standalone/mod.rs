@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use self::readiness::{Readiness, State as Ready};
 use super::{Service, explained::EXPLAINED, openapi::standalone as described};
-use crate::pages::BOOK;
+use crate::pages::BOOK_ALONE;
 
 /// A box office that is served alone, cheap to clone.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl Standalone {
             .route("/openapi.json", get(description))
             .route("/problems/{code}", get(problem))
             .with_state(self.clone());
-        self.service.router().merge(own)
+        self.service.router_alone().merge(own)
     }
 
     /// Does what is owed to the waiting room, and probes what the box office cannot sell without, until the tasks are
@@ -70,7 +70,7 @@ impl Standalone {
 
 impl FromRef<Standalone> for &'static Book {
     fn from_ref(_: &Standalone) -> Self {
-        &BOOK
+        &BOOK_ALONE
     }
 }
 

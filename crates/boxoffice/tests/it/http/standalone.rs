@@ -31,6 +31,24 @@ async fn every_code_that_it_answers_with_is_explained_to_people_and_programs() {
 }
 
 #[tokio::test]
+async fn no_page_links_to_the_rooms_which_are_elsewhere() {
+    let given = Given::on_sqlite().await;
+    let house = House::wide(&given).await;
+    let linked = |text: &str| {
+        ["&#x2f;rooms", "&#x2f;admin", "/rooms", "/admin"]
+            .map(|path| text.contains(&format!("href=\"{path}\"")))
+    };
+    let together = house.get("/").await;
+    assert!(linked(&together.text).contains(&true), "{}", together.text);
+    let (house, _alone, _work) = house.served_alone();
+    for path in ["/", "/tickets/999", "/nothing", "/problems/not-found"] {
+        let page = house.get(path).header("Accept", "text/html").await;
+        assert!(page.text.contains("</html>"), "{path}");
+        assert!(!linked(&page.text).contains(&true), "{path}: {}", page.text);
+    }
+}
+
+#[tokio::test]
 async fn a_box_office_that_stops_is_not_ready() {
     let given = Given::on_sqlite().await;
     let (house, alone, work) = House::wide(&given).await.served_alone();
