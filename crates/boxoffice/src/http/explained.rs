@@ -28,8 +28,8 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &CONCERT_NOT_FOUND,
-        "An operator would add a date to a concert that there is not.",
-        "Make the concert first.",
+        "An operator changes a concert that does not exist, or adds a date to it.",
+        "Check the concert id, or make the concert first.",
     ),
     Explained::new(
         &DATE_NOT_FOUND,
