@@ -18,6 +18,7 @@ use crate::{
 const BEHIND_A_PROXY: &str = "\
 trusted_proxies = [\"127.0.0.0/8\"]
 rate_limits = { joins_per_minute = 5, admin_failures_per_minute = 7 }
+[boxoffice]
 ";
 /// More than any limit here.
 const TRIES_MAX: usize = 50;

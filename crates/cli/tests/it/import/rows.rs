@@ -109,7 +109,8 @@ fn ten_thousand_rows_are_where_they_were_whatever_stands_between_them() {
         let place = Place::of(&client.send(&status(token))).unwrap();
         let (word, ahead) = match at {
             0..3 => ("ACTIVE", 0),
-            3..5 => ("WAITING", 0),
+            // Those at the door count each other; those in line do not count them.
+            3..5 => ("WAITING", at as u64 - 3),
             at => ("WAITING", at as u64 - 5),
         };
         let ordinal = at as u64 + 1;
