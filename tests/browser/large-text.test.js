@@ -25,7 +25,8 @@ for (const locale of ["ko-KR", "en-US"]) {
   story(`every state of the waiting page fits at twice the text (${locale})`, FULL, async ({ server, visitor }) => {
     const inside = await server.join();
     const person = await visitor({ locale, ...PHONE });
-    const { page, check } = await large(person, `${server.url}/rooms`);
+    const { page, check } = await large(person, server.url);
+    assert.equal(await page.locator('.rooms a[href="/wait/main#join"]').count(), 1, "the list of rooms");
     await check("rooms");
     await page.goto(`${server.url}/wait/main`);
     await sees(page, "waiting");

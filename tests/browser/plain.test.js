@@ -74,6 +74,7 @@ story("without scripts no button is dead, and none is there twice", undefined, a
   await server.leave(await token(person));
   await page.goto(`${server.url}/wait/main`);
   await check("ended");
-  await page.goto(`${server.url}/rooms`);
+  await page.goto(server.url);
+  assert.equal(await page.locator('.rooms a[href="/wait/main#join"]').count(), 1, "the list of rooms");
   assert.deepEqual(await dead(page), [], "home");
 });
