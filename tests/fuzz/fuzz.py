@@ -4,8 +4,9 @@ Valid requests of every kind are changed at random: bytes flipped, cut out, repe
 awkward text, two requests spliced, the stream split at random places. The same seed sends the same
 requests in the same order on each connection.
 
-It fails on an answer of 5xx, on bytes that are no HTTP answer, on a server that stops answering,
-and on memory that keeps growing.
+It fails on an answer of 5xx, on bytes that are no HTTP answer, on memory that keeps growing, and on
+a server that stops answering: damaged requests may stay without an answer, so an undamaged
+`GET /healthz` is sent each second and at the end.
 """
 
 import argparse
@@ -28,6 +29,9 @@ AWKWARD = [
     b"X-Forwarded-For: 203.0.113.9, ,\r\n", b"Accept-Language: ko;q=9,*\r\n", b"5\r\nhello\r\n0\r\n\r\n",
     b"ffffffffffffffff\r\n", b"0;x=y\r\n\r\n", b"HTTP/1.0", b"HTTP/2.0", b"HTTP/9.9", b"GET", b"PUT",
 ]
+HEALTH_EVERY_S = 1
+HEALTH_PATIENCE_S = 5
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 STATUS = re.compile(rb"HTTP/1\.[01] ([0-9]{3}) ")
 
 
@@ -200,6 +204,33 @@ def run(seed, number, address, requests, until, record):
         judge(record, text, answer)
 
 
+def check_health(address, record, patience):
+    """Sends an undamaged request, which must be answered with 200."""
+    try:
+        with socket.create_connection(address, timeout=patience) as peer:
+            peer.sendall(HEALTH)
+            answer = peer.recv(65536)
+    except OSError as error:
+        record.fail(f"not healthy: {error}", HEALTH)
+        return
+    status = STATUS.match(answer)
+    if not status or status[1] != b"200":
+        record.fail(f"not healthy: {answer[:300]!r}", HEALTH)
+
+
+def watch_health(address, until, record):
+    while time.monotonic() < until and len(record.failures) < 20:
+        check_health(address, record, HEALTH_PATIENCE_S)
+        time.sleep(HEALTH_EVERY_S)
+
+
+def check_end(address, record, patience):
+    """What has to hold after the last damaged request."""
+    check_health(address, record, patience)
+    if not record.by_status:
+        record.fail("no damaged request was answered", b"")
+
+
 def resident_kib(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
@@ -223,6 +254,7 @@ def main():
         threading.Thread(target=run, args=(options.seed, n, address, requests, until, record))
         for n in range(8)
     ]
+    threads.append(threading.Thread(target=watch_health, args=(address, until, record)))
     for thread in threads:
         thread.start()
     # The first third fills caches and the line; from there on memory has to stay.
@@ -230,6 +262,7 @@ def main():
     before = resident_kib(options.pid)
     for thread in threads:
         thread.join()
+    check_end(address, record, HEALTH_PATIENCE_S)
     grown = (resident_kib(options.pid) - before) / 1024
     if grown > options.growth_max_mib:
         record.fail(f"memory grew by {grown:.1f} MiB in the last two thirds", b"")
