@@ -37,7 +37,12 @@ use self::{
     link::{Handler, Link, Phase},
     pace::Pace,
 };
-use crate::{Limits, occupancy::Activity, service::Service, tasks::StopWord};
+use crate::{
+    Limits,
+    occupancy::{Activity, Wait},
+    service::Service,
+    tasks::StopWord,
+};
 
 /// How long an idle connection keeps its buffers, for requests that follow each other closely.
 const PARK_AFTER: Duration = Duration::from_secs(1);
@@ -45,11 +50,6 @@ const PARK_AFTER: Duration = Duration::from_secs(1);
 /// How long a request goes on after the peer has closed its writing side. Most such peers are gone,
 /// and the server should not work long on what they requested.
 const HALF_CLOSED_MAX: Duration = Duration::from_secs(10);
-
-/// A peer that lets a body or an answer wait for so long counts as idle where others need its place.
-/// Bodies follow their heads after a round trip, and slow networks take a piece of an answer now and then.
-const BODY_GRACE: Duration = Duration::from_secs(2);
-const ANSWER_GRACE: Duration = Duration::from_secs(5);
 
 /// How long, and how many bytes, a refused peer may go on sending. A socket closed with unread
 /// input resets the connection, and the peer may lose the answer that says why.
@@ -242,7 +242,7 @@ impl Watch<'_> {
             Phase::HalfClosed => HALF_CLOSED_MAX,
             Phase::Blocked { written } => return self.observe_blocked(written),
             Phase::Body { .. } => {
-                self.activity.waits_since(Instant::now() + BODY_GRACE);
+                self.activity.waits_since(Instant::now(), Wait::Body);
                 return self.wait_for_service();
             }
             Phase::Service => {
@@ -255,7 +255,7 @@ impl Watch<'_> {
         self.pace = None;
         match phase {
             Phase::HalfClosed => self.activity.is_busy(),
-            _ => self.activity.waits_since(self.since),
+            _ => self.activity.waits_since(self.since, Wait::Request),
         }
     }
 
@@ -270,7 +270,7 @@ impl Watch<'_> {
         let pace = self.pace.get_or_insert_with(|| Pace::begin(now, written));
         self.since = now;
         self.due = Some(pace.since + self.limits.write_stall);
-        self.activity.waits_since(now + ANSWER_GRACE);
+        self.activity.waits_since(now, Wait::Answer);
     }
 
     /// Why the connection ends at `due`, if it does.

@@ -9,6 +9,7 @@ use std::{
         },
     },
     task::Waker,
+    time::Duration,
 };
 
 use tokio::time::Instant;
@@ -18,12 +19,59 @@ const BUSY: u64 = u64::MAX;
 /// Somebody else needs the connection's place.
 const CLOSING: u64 = u64::MAX - 1;
 
+/// What a connection waits for from its peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// For the first byte, or the rest, of a request's head.
+    Request,
+    /// For the rest of a request's body.
+    Body,
+    /// Until it takes more of an answer.
+    Answer,
+}
+
+impl Wait {
+    /// How long a peer that holds few connections may take, however many others need its place. Bodies
+    /// follow their heads after a round trip, and slow networks take a piece of an answer now and then.
+    pub(super) fn grace(self) -> Duration {
+        match self {
+            Self::Request => Duration::ZERO,
+            Self::Body => Duration::from_secs(2),
+            Self::Answer => Duration::from_secs(5),
+        }
+    }
+}
+
+/// A connection that waits for its peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// In milliseconds.
+    pub(super) since: u64,
+    pub(super) wait: Wait,
+}
+
+impl Waiting {
+    fn to_state(self) -> u64 {
+        self.since * 4 + self.wait as u64
+    }
+
+    fn from_state(state: u64) -> Self {
+        let wait = match state % 4 {
+            0 => Wait::Request,
+            1 => Wait::Body,
+            _ => Wait::Answer,
+        };
+        let since = state / 4;
+        Self { since, wait }
+    }
+}
+
 /// Written by the connection's task with each request, and read by the task that makes room.
 #[derive(Debug)]
 pub(crate) struct Activity {
     /// Where times are counted from.
     start: Instant,
-    /// [`BUSY`], [`CLOSING`], or the millisecond since which the connection has waited for its peer.
+    /// [`BUSY`], [`CLOSING`], or a [`Waiting`].
     state: AtomicU64,
     /// Where the connection stands among those of its address. Changed under the lock of `Occupancy` only.
     listed: AtomicU64,
@@ -33,9 +81,13 @@ pub(crate) struct Activity {
 impl Activity {
     /// A new connection, which waits for its first byte.
     pub(super) fn begin(start: Instant, now: u64) -> Self {
+        let waiting = Waiting {
+            since: now,
+            wait: Wait::Request,
+        };
         Self {
             start,
-            state: AtomicU64::new(now),
+            state: AtomicU64::new(waiting.to_state()),
             listed: AtomicU64::new(now),
             task: OnceLock::new(),
         }
@@ -46,10 +98,11 @@ impl Activity {
         self.task.get_or_init(|| task);
     }
 
-    /// From `since` on only the peer can make this connection go on. A later time than now is a
-    /// grace, during which it does not count as idle.
-    pub(crate) fn waits_since(&self, since: Instant) {
-        self.state.store(millis(self.start, since), Release);
+    /// Since then only the peer can make this connection go on.
+    pub(crate) fn waits_since(&self, since: Instant, wait: Wait) {
+        let since = millis(self.start, since);
+        self.state
+            .store(Waiting { since, wait }.to_state(), Release);
     }
 
     /// A request is in progress, so the connection must not be closed.
@@ -62,17 +115,17 @@ impl Activity {
         self.state.load(Relaxed) == CLOSING
     }
 
-    /// Since when the connection has waited for its peer, unless it is busy or closing.
-    pub(super) fn idle_since(&self) -> Option<u64> {
+    /// What the connection waits for from its peer, unless it is busy or closing.
+    pub(super) fn waiting(&self) -> Option<Waiting> {
         let state = self.state.load(Acquire);
-        (state < CLOSING).then_some(state)
+        (state < CLOSING).then(|| Waiting::from_state(state))
     }
 
-    /// Closes the connection if it is still idle since then.
-    pub(super) fn close(&self, since: u64) -> bool {
+    /// Closes the connection if the same wait still goes on.
+    pub(super) fn close(&self, waiting: Waiting) -> bool {
         let closed = self
             .state
-            .compare_exchange(since, CLOSING, AcqRel, Relaxed)
+            .compare_exchange(waiting.to_state(), CLOSING, AcqRel, Relaxed)
             .is_ok();
         if closed && let Some(task) = self.task.get() {
             task.wake_by_ref();
@@ -96,5 +149,8 @@ impl Activity {
 
 pub(super) fn millis(start: Instant, at: Instant) -> u64 {
     let since_start = at.saturating_duration_since(start).as_millis();
-    u64::try_from(since_start).unwrap_or(CLOSING - 1)
+    // A quarter is left, because a state holds the kind of wait as well.
+    u64::try_from(since_start)
+        .unwrap_or(u64::MAX)
+        .min(u64::MAX / 8)
 }

@@ -6,8 +6,9 @@
 //! is no low limit for one address, because thousands of phones share the address of their carrier.
 //!
 //! A connection is idle while only its peer can make it go on: between requests, before the first byte,
-//! in a head that trickles, and after a grace in a body that does not arrive or an answer that is not
-//! taken. A request that a handler works on is never cut.
+//! in a head that trickles, in a body that does not arrive, and in an answer that is not taken. Bodies
+//! and answers have a grace, but not those of addresses with many connections while no place is left:
+//! one peer could keep all its connections in it. A request that a handler works on is never cut.
 
 mod activity;
 mod sources;
@@ -23,7 +24,7 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-pub(crate) use self::activity::Activity;
+pub(crate) use self::activity::{Activity, Wait};
 use self::{
     activity::millis,
     sources::{Rank, Sources},
@@ -186,12 +187,16 @@ impl Occupancy {
                 return taken > self.safe();
             }
             let now = Instant::now();
-            let idle_min = |rank| self.idle_min(taken, rank);
+            let heavy = self.fills_the_server(&state.sources);
+            let idle_min = |rank, wait| match heavy {
+                Some(heavy) if rank != heavy && taken <= self.open_max => u64::MAX,
+                _ => self.idle_min(taken, rank, wait),
+            };
             let now_ms = self.ms(now);
             let Some(idle) = state.sources.first_idle(now_ms, idle_min, &mut looks) else {
                 return true;
             };
-            if idle.activity.close(idle.since) {
+            if idle.activity.close(idle.waiting) {
                 self.counts.0.made_room.fetch_add(1, Relaxed);
                 if taken > self.open_max {
                     state.warn(idle.block, now);
@@ -230,16 +235,14 @@ impl Occupancy {
             return true;
         }
         let now = self.ms(Instant::now());
-        (0..LOOKS).any(|_| {
-            let idle = state.sources.first_of(block, now);
-            idle.is_some_and(|idle| {
-                let closed = idle.activity.close(idle.since);
-                if closed {
-                    self.counts.0.made_room.fetch_add(1, Relaxed);
-                }
-                closed
-            })
-        })
+        let mut looks = LOOKS;
+        while let Some(idle) = state.sources.first_of(block, now, &mut looks) {
+            if idle.activity.close(idle.waiting) {
+                self.counts.0.made_room.fetch_add(1, Relaxed);
+                return true;
+            }
+        }
+        false
     }
 
     fn place(self: &Arc<Self>, kind: Kind, state: &mut State) -> Place {
@@ -269,10 +272,17 @@ impl Occupancy {
         self.open_max / 4 * SAFE_QUARTERS + self.open_max % 4 * SAFE_QUARTERS / 4
     }
 
-    /// For how many milliseconds a connection must have been idle to be closed, where so many places
-    /// are taken or wanted. The time falls from `limits.idle` evenly to [`IDLE_MIN`].
-    fn idle_min(&self, taken: usize, rank: Rank) -> u64 {
-        let least = self.idle.min(IDLE_MIN);
+    /// The rank of an address without which a quarter of the places would be free. While it has to give
+    /// way only to newcomers, because its connections are never idle for long, nobody else loses one.
+    fn fills_the_server(&self, sources: &Sources) -> Option<Rank> {
+        let (rank, held) = sources.heaviest()?;
+        (held > self.open_max - self.safe()).then_some(rank)
+    }
+
+    /// For how many milliseconds a connection must have waited for its peer to be closed, where this
+    /// many places are taken or wanted. The time falls from `limits.idle` evenly to [`IDLE_MIN`].
+    fn idle_min(&self, taken: usize, rank: Rank, wait: Wait) -> u64 {
+        let least = self.idle.min(IDLE_MIN).max(wait.grace());
         let idle = if taken <= self.open_max {
             let left = u32::try_from(self.open_max - taken).unwrap_or(u32::MAX);
             let last_quarter = u32::try_from(self.open_max - self.safe()).unwrap_or(u32::MAX);

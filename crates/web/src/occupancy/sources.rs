@@ -9,11 +9,14 @@ use std::{
     sync::Arc,
 };
 
-use super::activity::Activity;
+use super::activity::{Activity, Wait, Waiting};
 use crate::client::Block;
 
 /// Addresses with fewer connections are one rank: a browser opens six, and a household has several.
 const SMALL: usize = 8;
+
+/// Looks at connections of one rank before its longest idle one is no longer searched for.
+const LOOKS_PER_RANK: u32 = 16;
 
 /// By how many connections an address holds; the lowest holds the most. Twice as many are another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,12 +58,21 @@ struct Turn {
     block: Block,
 }
 
-/// A connection that is idle.
+/// A connection that waits for its peer.
 #[derive(Debug)]
 pub(super) struct Idle {
     pub(super) activity: Arc<Activity>,
-    pub(super) since: u64,
+    pub(super) waiting: Waiting,
     pub(super) block: Block,
+}
+
+/// What a look at the first connection of an address found.
+enum Look {
+    /// It is the longest idle one.
+    Longest(Idle),
+    /// It is idle, but others may have been so for longer; it is listed behind them now.
+    Moved(Idle),
+    Busy,
 }
 
 impl Sources {
@@ -97,65 +109,152 @@ impl Sources {
         source.map_or(0, |source| source.connections.len())
     }
 
-    /// The connection to close first, of those that have been idle for as long as `idle_min` says for
-    /// the rank of their address. Each look at a connection takes one of `looks`.
+    /// The highest rank, and how many connections an address of it holds.
+    pub(super) fn heaviest(&self) -> Option<(Rank, usize)> {
+        let turn = self.turns.first()?;
+        Some((turn.rank, self.held_by(turn.block)))
+    }
+
+    /// The connection to close first, of those that have waited for as long as `idle_min` says for the
+    /// rank of their address and for what they wait. Each look at a connection takes one of `looks`.
     pub(super) fn first_idle(
         &mut self,
         now: u64,
-        idle_min: impl Fn(Rank) -> u64,
+        idle_min: impl Fn(Rank, Wait) -> u64,
         looks: &mut u32,
     ) -> Option<Idle> {
         let mut rank = Rank::HIGHEST;
         while *looks > 0 {
-            *looks -= 1;
-            let from = Turn {
-                rank,
-                since: 0,
-                block: Block::V4(0),
+            rank = self.turns.range(Turn::first_of(rank)..).next()?.rank;
+            // One rank does not take all, or requests that never end would save the others' idle ones.
+            let mut looks_here = if rank == Rank::SMALL {
+                *looks
+            } else {
+                looks.div_ceil(2).min(LOOKS_PER_RANK)
             };
-            let turn = *self.turns.range(from..).next()?;
-            if turn.since.saturating_add(idle_min(turn.rank)) > now {
-                rank = turn.rank.next();
-                continue;
-            }
-            let idle = self.first_of(turn.block, now);
+            *looks -= looks_here;
+            let idle = self.first_idle_of(rank, now, |wait| idle_min(rank, wait), &mut looks_here);
+            *looks += looks_here;
             if idle.is_some() {
                 return idle;
+            }
+            rank = rank.next();
+        }
+        None
+    }
+
+    /// The longest idle connection of one rank. If the looks do not suffice to find it, because
+    /// connections have had requests since they were listed: the longest idle of those looked at.
+    fn first_idle_of(
+        &mut self,
+        rank: Rank,
+        now: u64,
+        idle_min: impl Fn(Wait) -> u64,
+        looks: &mut u32,
+    ) -> Option<Idle> {
+        let has_waited = |since: u64, wait| since.saturating_add(idle_min(wait)) <= now;
+        let mut longest: Option<Idle> = None;
+        while *looks > 0 {
+            let turn = self.turns.range(Turn::first_of(rank)..).next();
+            let turn =
+                turn.filter(|turn| turn.rank == rank && has_waited(turn.since, Wait::Request));
+            let Some(block) = turn.map(|turn| turn.block) else {
+                break;
+            };
+            *looks -= 1;
+            match self.look_at_first(block, now) {
+                Look::Longest(idle) if has_waited(idle.waiting.since, idle.waiting.wait) => {
+                    return Some(idle);
+                }
+                // It has a grace, and its turn comes again.
+                Look::Longest(idle) => self.list_first(idle.block, now + 1),
+                Look::Moved(idle) if has_waited(idle.waiting.since, idle.waiting.wait) => {
+                    let since = |idle: &Idle| idle.waiting.since;
+                    if longest
+                        .as_ref()
+                        .is_none_or(|longest| since(&idle) < since(longest))
+                    {
+                        longest = Some(idle);
+                    }
+                }
+                Look::Moved(_) | Look::Busy => {}
+            }
+        }
+        longest
+    }
+
+    /// The longest idle connection of an address. Each look at a connection takes one of `looks`.
+    pub(super) fn first_of(&mut self, block: Block, now: u64, looks: &mut u32) -> Option<Idle> {
+        while *looks > 0 {
+            *looks -= 1;
+            if let Look::Longest(idle) = self.look_at_first(block, now) {
+                return Some(idle);
             }
         }
         None
     }
 
-    /// The longest idle connection of an address, if it is already first.
-    pub(super) fn first_of(&mut self, block: Block, now: u64) -> Option<Idle> {
-        let source = self.by_block.get_mut(&block)?;
-        let first = source.connections.first_entry()?;
-        let (listed, number) = *first.key();
-        match first.get().idle_since() {
-            Some(since) if since <= listed => Some(Idle {
-                activity: Arc::clone(first.get()),
-                since,
-                block,
-            }),
-            later => {
-                // One that is busy or closing is not idle before the next moment.
-                let since = later.unwrap_or(now + 1);
-                let activity = first.remove();
-                activity.set_listed(since);
-                source.connections.insert((since, number), activity);
-                rank(&mut self.turns, source);
-                None
-            }
+    /// Looks at the first connection of an address, and moves it if it was not idle since it was listed.
+    fn look_at_first(&mut self, block: Block, now: u64) -> Look {
+        let first = self.by_block.get(&block).and_then(Source::first);
+        let Some((listed, activity)) = first else {
+            return Look::Busy;
+        };
+        let activity = Arc::clone(activity);
+        let Some(waiting) = activity.waiting() else {
+            // One that is busy or closing is not idle before the next moment.
+            self.list_first(block, now + 1);
+            return Look::Busy;
+        };
+        let idle = Idle {
+            activity,
+            waiting,
+            block,
+        };
+        if waiting.since <= listed {
+            return Look::Longest(idle);
+        }
+        self.list_first(block, waiting.since);
+        Look::Moved(idle)
+    }
+
+    /// Lists the first connection of an address under another time.
+    fn list_first(&mut self, block: Block, since: u64) {
+        let Some(source) = self.by_block.get_mut(&block) else {
+            return;
+        };
+        if let Some(((_, number), activity)) = source.connections.pop_first() {
+            activity.set_listed(since);
+            source.connections.insert((since, number), activity);
+            rank(&mut self.turns, source);
+        }
+    }
+}
+
+impl Source {
+    /// The connection that is listed first, and since when.
+    fn first(&self) -> Option<(u64, &Arc<Activity>)> {
+        let first = self.connections.first_key_value();
+        first.map(|((since, _), activity)| (*since, activity))
+    }
+}
+
+impl Turn {
+    /// No turn of this rank comes earlier.
+    fn first_of(rank: Rank) -> Self {
+        Self {
+            rank,
+            since: 0,
+            block: Block::V4(0),
         }
     }
 }
 
 /// Puts an address where its connections belong.
 fn rank(turns: &mut BTreeSet<Turn>, source: &mut Source) {
-    let first = source.connections.first_key_value();
     let turn = Turn {
         rank: Rank::of(source.connections.len()),
-        since: first.map_or(0, |((since, _), _)| *since),
+        since: source.first().map_or(0, |(since, _)| since),
         ..source.turn
     };
     turns.remove(&source.turn);
@@ -201,12 +300,12 @@ mod tests {
         fn closed(&mut self, now: u64) -> Vec<(u32, u64)> {
             let mut closed = Vec::new();
             let mut looks = 1_000;
-            while let Some(idle) = self.sources.first_idle(now, |_| 0, &mut looks) {
+            while let Some(idle) = self.sources.first_idle(now, |_, _| 0, &mut looks) {
                 let Block::V4(host) = idle.block else {
                     unreachable!("only IPv4 here");
                 };
-                closed.push((host, idle.since));
-                assert!(idle.activity.close(idle.since));
+                closed.push((host, idle.waiting.since));
+                assert!(idle.activity.close(idle.waiting));
             }
             closed
         }
@@ -243,10 +342,10 @@ mod tests {
         let (_, first) = crowd.joins(1, 1);
         let (_, second) = crowd.joins(1, 2);
         crowd.joins(1, 3);
-        first.waits_since(crowd.at(500));
+        first.waits_since(crowd.at(500), Wait::Request);
         second.is_busy();
         assert_eq!(crowd.closed(1_000), [(1, 3), (1, 500)]);
-        second.waits_since(crowd.at(700));
+        second.waits_since(crowd.at(700), Wait::Request);
         assert_eq!(crowd.closed(2_000), [(1, 700)]);
     }
 
@@ -257,15 +356,61 @@ mod tests {
             crowd.joins(1, 100 + since);
         }
         crowd.joins(2, 0);
-        let patient = |rank| if rank == Rank::SMALL { 500 } else { 1_000 };
+        let patient = |rank, _| if rank == Rank::SMALL { 500 } else { 1_000 };
         let mut first = |now| {
             let idle = crowd.sources.first_idle(now, patient, &mut 100);
-            idle.map(|idle| (idle.block, idle.since))
+            idle.map(|idle| (idle.block, idle.waiting.since))
         };
         assert_eq!(first(499), None);
         assert_eq!(first(500), Some((Block::V4(2), 0)));
         assert_eq!(first(1_099), Some((Block::V4(2), 0)));
         assert_eq!(first(1_100), Some((Block::V4(1), 100)));
+    }
+
+    #[tokio::test]
+    async fn one_of_many_connections_is_closed_though_all_had_a_request_since_they_were_listed() {
+        let mut crowd = Crowd::new();
+        crowd.joins(1, 0);
+        for _ in 0..1_000 {
+            let (_, activity) = crowd.joins(2, 0);
+            activity.waits_since(crowd.at(900), Wait::Body);
+        }
+        let mut looks = 64;
+        let idle = crowd.sources.first_idle(1_000, |_, _| 0, &mut looks);
+        assert_eq!(idle.unwrap().block, Block::V4(2));
+        assert!(looks > 0);
+    }
+
+    #[tokio::test]
+    async fn requests_that_do_not_end_do_not_save_the_idle_connections_of_others() {
+        let mut crowd = Crowd::new();
+        crowd.joins(1, 0);
+        for host in 2..4 {
+            for _ in 0..100 {
+                crowd.joins(host, 0).1.is_busy();
+            }
+        }
+        let mut looks = 64;
+        let idle = crowd.sources.first_idle(1_000, |_, _| 0, &mut looks);
+        assert_eq!(idle.unwrap().block, Block::V4(1));
+    }
+
+    #[tokio::test]
+    async fn a_grace_holds_back_one_connection_and_no_other_of_its_address() {
+        let mut crowd = Crowd::new();
+        let (_, in_body) = crowd.joins(1, 0);
+        in_body.waits_since(crowd.at(0), Wait::Body);
+        let (_, idle) = crowd.joins(1, 100);
+        let idle_min = |_, wait| if wait == Wait::Body { 2_000 } else { 1_000 };
+        let mut first = |now| {
+            let idle = crowd.sources.first_idle(now, idle_min, &mut 64);
+            idle.map(|idle| idle.waiting.since)
+        };
+        assert_eq!(first(1_000), None);
+        assert_eq!(first(1_100), Some(100));
+        idle.is_busy();
+        assert_eq!(first(1_999), None);
+        assert_eq!(first(3_000), Some(0));
     }
 
     #[tokio::test]
@@ -288,7 +433,7 @@ mod tests {
             crowd.joins(host, 0).1.is_busy();
         }
         let mut looks = 64;
-        let idle = crowd.sources.first_idle(1_000, |_| 0, &mut looks);
+        let idle = crowd.sources.first_idle(1_000, |_, _| 0, &mut looks);
         assert!(idle.is_none());
         assert_eq!(looks, 0);
     }

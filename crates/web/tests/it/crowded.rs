@@ -1,12 +1,15 @@
 //! Who gives way when nearly all connections are taken. Only 127.0.0.1 counts as this machine here, so
 //! that other loopback addresses are peers like any other.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
-use ropeline_web::{Limits, Server, TrustedProxies};
-use tokio::time::{Instant, sleep, timeout};
+use ropeline_web::{Limits, Server, Tasks, TrustedProxies};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::{Instant, sleep, timeout},
+};
 
-use crate::harness::{Client, PATIENCE, SHORT, Served, get_request};
+use crate::harness::{Client, PATIENCE, SHORT, Served, connect, get_request, post_json};
 
 const MANY: u8 = 2;
 const FEW: u8 = 3;
@@ -219,6 +222,51 @@ async fn bodies_that_do_not_arrive_keep_nobody_out_for_long() {
     let last = slow.last_mut().unwrap();
     last.send("}").await;
     assert_eq!(last.answer().await.status, 200);
+}
+
+/// Keeps a connection in a request's body forever: each segment ends one body and begins the next
+/// request. Connects again when closed.
+async fn send_one_body_after_the_other(address: SocketAddr, host: u8) {
+    const PAUSE: Duration = Duration::from_millis(1_900);
+    let head = post_json("/order", "{}");
+    let head = head.strip_suffix("{}").unwrap();
+    loop {
+        let mut stream = connect(address, host).await;
+        let mut segment = head.to_owned();
+        let mut answer = [0; 4096];
+        while stream.write_all(segment.as_bytes()).await.is_ok() {
+            segment = format!("{{}}{head}");
+            match timeout(PAUSE, stream.read(&mut answer)).await {
+                Ok(Ok(1..)) => sleep(PAUSE).await,
+                Ok(_) => break,
+                Err(_) => {}
+            }
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn bodies_that_arrive_at_the_last_moment_keep_nobody_out() {
+    let served = serve(up_to(40)).await;
+    let mut few = idle(&served, FEW, 4).await;
+    let tasks = Tasks::new();
+    for _ in 0..40 {
+        tasks.spawn(send_one_body_after_the_other(served.address, MANY));
+    }
+    // Their pattern goes on for a while, and the few are idle for long enough to be closed.
+    sleep(Duration::from_secs(10)).await;
+    for _ in 0..5 {
+        let started = Instant::now();
+        let mut newcomer = served.client_at(NEWCOMER).await;
+        assert!(newcomer.is_served().await);
+        assert!(
+            started.elapsed() < Duration::from_secs(1),
+            "{:?}",
+            started.elapsed()
+        );
+    }
+    assert_eq!(count_served(&mut few).await, 4);
 }
 
 #[tokio::test]

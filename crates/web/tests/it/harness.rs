@@ -134,11 +134,8 @@ impl Served {
 
     /// A client whose address is 127.0.0.`host`.
     pub(crate) async fn client_at(&self, host: u8) -> Client {
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.bind(([127, 0, 0, host], 0).into()).unwrap();
-        let stream = timeout(PATIENCE, socket.connect(self.address)).await;
         Client {
-            stream: stream.expect("the backlog has room").unwrap(),
+            stream: connect(self.address, host).await,
             unread: Vec::new(),
         }
     }
@@ -300,6 +297,14 @@ impl Client {
             );
         }
     }
+}
+
+/// A connection to `address` from 127.0.0.`host`.
+pub(crate) async fn connect(address: SocketAddr, host: u8) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, host], 0).into()).unwrap();
+    let stream = timeout(PATIENCE, socket.connect(address)).await;
+    stream.expect("the backlog has room").unwrap()
 }
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
