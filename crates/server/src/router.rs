@@ -6,22 +6,23 @@ use axum::{
     routing::{delete, get, post, put},
 };
 use http::{HeaderName, HeaderValue, Method, header};
-use ropeline_web::pages::{method_not_allowed, not_found};
+use ropeline_web::{
+    Tasks,
+    pages::{method_not_allowed, not_found},
+};
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, health, openapi, pages, problems, queue, service};
+use crate::{admin, app::App, audit::complete, health, openapi, pages, problems, queue, service};
 
-/// With a service beside the rooms its page is at `/`, and that of the rooms at `/rooms`.
-pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
+/// With a service beside the rooms its page is at `/`, and that of the rooms at `/rooms`. Changes that belong in the audit
+/// log are made in `tasks`.
+pub(crate) fn router(app: App, beside: Option<Router>, tasks: &Tasks) -> Router {
     let home = match beside {
         Some(_) => "/rooms",
         None => "/",
     };
-    let rooms = Router::new()
-        .route("/api/v1/queue/tokens", post(queue::join))
-        .route("/api/v1/queue/tokens", delete(queue::leave))
-        .route("/api/v1/queue/status", get(queue::status))
-        .route("/api/v1/queue/verify", get(queue::verify))
+    let completed = from_fn_with_state(tasks.clone(), complete);
+    let with_key = Router::new()
         .route("/api/v1/admin/rooms", get(admin::rooms).post(admin::create))
         .route(
             "/api/v1/admin/rooms/{room}",
@@ -52,26 +53,33 @@ pub(crate) fn router(app: App, beside: Option<Router>) -> Router {
         .route("/api/v1/service/rooms/{room}/keep", post(service::keep))
         .route("/api/v1/service/rooms/{room}/finish", post(service::finish))
         .route("/api/v1/service/rooms/{room}/stock", put(service::stock))
+        .route("/admin/login", post(pages::log_in))
+        .route("/admin/logout", post(pages::log_out))
+        .layer(completed.clone());
+    let rooms = Router::new()
+        .route("/api/v1/queue/tokens", post(queue::join))
+        .route("/api/v1/queue/tokens", delete(queue::leave))
+        .route("/api/v1/queue/status", get(queue::status))
+        .route("/api/v1/queue/verify", get(queue::verify))
         .route("/problems/{code}", get(problems::problem))
         .route(home, get(pages::home))
         .route("/wait/{room}", get(pages::wait))
         .route("/wait/{room}/join", post(pages::join))
         .route("/wait/{room}/leave", post(pages::leave))
         .route("/admin", get(pages::admin))
-        .route("/admin/login", post(pages::log_in))
-        .route("/admin/logout", post(pages::log_out))
         .route("/assets/{digest}/{name}", get(pages::asset_file))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
         .route("/openapi.json", get(openapi::json))
         .merge(openapi::reader())
+        .merge(with_key)
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(app.clone());
     let guard = from_fn_with_state(app, admin::guard);
     match beside {
-        Some(beside) => rooms.merge(beside.reset_fallback().layer(guard)),
+        Some(beside) => rooms.merge(beside.reset_fallback().layer(guard).layer(completed)),
         None => rooms,
     }
 }

@@ -103,7 +103,7 @@ async fn until_stopped(
     let hosts = settings.hosts();
     let own_origin = settings.public_url.map(|url| url.as_str().to_owned());
     let origins = settings.cors_origins.into_iter().chain(own_origin);
-    let server = Server::new(log.note(router(&service)), settings.limits)
+    let server = Server::new(log.note(router(&service), &tasks), settings.limits)
         .origins(origins.collect())
         .hosts(hosts)
         .proxies(settings.trusted_proxies);

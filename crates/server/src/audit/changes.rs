@@ -11,10 +11,10 @@ use axum::{
 };
 use http::header::AUTHORIZATION;
 use ropeline_core::Clock;
-use ropeline_web::{Client, Problem, RequestId, TrustedProxies, UNAUTHORIZED, read_body};
+use ropeline_web::{Client, Problem, RequestId, Tasks, TrustedProxies, UNAUTHORIZED, read_body};
 use serde_json::{Value, json};
 
-use super::{Audit, Entry, Proof, path};
+use super::{Audit, Entry, Proof, complete, path};
 use crate::{StartError, moment::Moment};
 
 /// Below this are the routes for operators.
@@ -101,9 +101,12 @@ impl ServiceLog {
         })))
     }
 
-    /// Notes what operators change by these routes, and keys that are wrong.
-    pub fn note(&self, router: Router) -> Router {
-        router.layer(from_fn_with_state(self.clone(), note))
+    /// Notes what operators change by these routes, and keys that are wrong. What they change is done to its end in
+    /// `tasks`, also if their connection breaks.
+    pub fn note(&self, router: Router, tasks: &Tasks) -> Router {
+        router
+            .layer(from_fn_with_state(self.clone(), note))
+            .layer(from_fn_with_state(tasks.clone(), complete))
     }
 
     /// Goes on in the file of that name, which may be a new one by now.

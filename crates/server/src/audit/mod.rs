@@ -5,6 +5,7 @@
 
 mod chain;
 mod changes;
+mod complete;
 mod counts;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use self::{
 };
 pub(crate) use self::{
     changes::{is_change, is_for_operators, watched},
+    complete::complete,
     counts::ServiceCall,
 };
 use crate::moment::Moment;

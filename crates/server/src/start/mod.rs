@@ -48,6 +48,8 @@ use crate::{
     shared::{self, Files, SharedTexts, Sharing},
 };
 
+/// How long a command whose client has gone may still take when the server stops. Redis is waited for at most two seconds.
+const LAST_WORK: Duration = Duration::from_secs(5);
 /// How often a look is taken at the rooms.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -266,7 +268,7 @@ impl Ready {
                     .await;
             });
         }
-        let router = cors(router(app.clone(), beside), &cors_origins);
+        let router = cors(router(app.clone(), beside, &tasks), &cors_origins);
         let own_origin = public_url.map(|url| url.as_str().to_owned());
         let server = Server::new(router, limits)
             .shortcut(Straight(app.clone()))
@@ -286,7 +288,7 @@ impl Ready {
         };
         let report = server.serve(listener, stop).await;
         tasks.stop();
-        tasks.finish(Duration::from_secs(1)).await;
+        tasks.finish(LAST_WORK).await;
         app.audit.close(app.now()).await;
         app.store.close().await;
         report

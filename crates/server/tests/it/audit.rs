@@ -1,8 +1,22 @@
 //! The audit log: what was done with a key, and that its lines are as they were written.
 
-use ropeline_server::audit::{Before, verify};
-use ropeline_testing::http::Ask;
+use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request},
+    routing::post,
+};
+use ropeline_server::{
+    Beside,
+    audit::{Before, ServiceLog, verify},
+};
+use ropeline_testing::{ManualClock, http::Ask, line::START};
+use ropeline_web::{Tasks, TrustedProxies};
 use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Notify};
+use tower::ServiceExt;
 
 use crate::{
     app::{ADMIN_KEY, SERVICE_KEY, TestApp},
@@ -162,4 +176,84 @@ fn the_log_goes_on_after_a_restart() {
     let mut app = app.restarted();
     app.send(pause());
     assert_eq!(lines(&app).len(), 2);
+}
+
+/// Work that waits until the test lets it go on.
+#[derive(Clone, Default)]
+struct Held {
+    begun: Arc<Notify>,
+    go_on: Arc<Notify>,
+}
+
+impl Held {
+    /// A route for operators whose work it is.
+    fn router(&self) -> Router {
+        let held = self.clone();
+        let work = async move || {
+            held.begun.notify_one();
+            held.go_on.notified().await;
+        };
+        Router::new().route("/api/v1/admin/goods", post(work))
+    }
+}
+
+/// Waits until the test's own connection is the only one.
+fn await_disconnected(app: &mut TestApp) {
+    for _ in 0..100_000 {
+        let metrics = app.send(Ask::get("/metrics"));
+        let text = String::from_utf8(metrics.body).unwrap();
+        if text
+            .lines()
+            .any(|line| line == "ropeline_http_connections 1")
+        {
+            return;
+        }
+    }
+    panic!("the connection stays open");
+}
+
+#[test]
+fn what_an_operator_does_is_noted_though_the_client_is_gone_before_it_is_done() {
+    let held = Held::default();
+    let router = held.router();
+    let mut app = TestApp::beside("", Beside { router, ..shop() });
+    let request = format!(
+        "POST /api/v1/admin/goods HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ADMIN_KEY}\r\n\
+         Content-Length: 0\r\n\r\n"
+    );
+    let address = app.address;
+    app.run(async {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(request.as_bytes()).await.unwrap();
+        held.begun.notified().await;
+        client.set_zero_linger().unwrap();
+    });
+    await_disconnected(&mut app);
+    held.go_on.notify_one();
+    let lines = lines(&app.restarted());
+    assert_eq!(
+        told(&lines, &["action", "outcome", "by"]),
+        json!([["POST /api/v1/admin/goods", "done", "key"]])
+    );
+}
+
+#[tokio::test]
+async fn a_service_of_its_own_notes_what_is_done_after_its_client_has_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(START));
+    let log = ServiceLog::open(directory.path(), clock, TrustedProxies::default()).unwrap();
+    let (held, tasks) = (Held::default(), Tasks::new());
+    let router = log.note(held.router(), &tasks);
+    let request = Request::post("/api/v1/admin/goods").header("Authorization", "Bearer key");
+    let request = request.extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1))));
+    let mut answer = Box::pin(router.oneshot(request.body(Body::empty()).unwrap()));
+    tokio::select! {
+        _ = &mut answer => panic!("the work is held up"),
+        () = held.begun.notified() => {}
+    }
+    drop(answer);
+    held.go_on.notify_one();
+    tasks.finish(Duration::from_secs(10)).await;
+    let text = fs::read_to_string(directory.path().join("audit.log")).unwrap();
+    assert!(text.contains("POST /api/v1/admin/goods"), "{text}");
 }
