@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections open at once. When most are taken, idle ones are closed for further ones, which
-    /// wait if none is idle.
+    /// wait if none is idle. When too many wait, the newest of the address with the most is closed.
     pub connections_max: usize,
     /// Connections open at once of one address of IPv4, or one /64 of IPv6; 0 is any number.
     pub connections_per_address: usize,
@@ -35,8 +35,10 @@ pub struct Limits {
 /// operators.
 const RESERVE_MAX: usize = 32;
 
-/// Accepted connections that wait for a place. The reserve is of use only to those that are accepted.
-const WAITING_MAX: usize = 32;
+/// Accepted connections that wait for a place. Beyond them one is closed, so they are as many as a backlog
+/// of the kernel commonly holds.
+const WAITING_MIN: usize = 32;
+const WAITING_MAX: usize = 1_024;
 
 impl Limits {
     /// Connections of this machine beyond [`Limits::connections_max`].
@@ -44,14 +46,14 @@ impl Limits {
         (self.connections_max / 64).clamp(1, RESERVE_MAX)
     }
 
-    /// Accepted connections beyond these that wait until one ends.
+    /// Accepted connections of strangers, and as many of this machine, that wait until one ends.
     pub(crate) fn waiting_max(&self) -> usize {
-        (self.connections_max / 64).clamp(1, WAITING_MAX)
+        (self.connections_max / 8).clamp(WAITING_MIN, WAITING_MAX)
     }
 
     /// File descriptors that connections take at most.
     pub fn descriptors_max(&self) -> usize {
-        self.connections_max + self.reserve() + self.waiting_max()
+        self.connections_max + self.reserve() + 2 * self.waiting_max()
     }
 }
 

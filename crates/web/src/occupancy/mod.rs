@@ -114,7 +114,7 @@ pub(crate) enum Admission {
 
 /// Who a peer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Peer {
+pub(crate) enum Peer {
     ThisMachine,
     Proxy,
     Other(Block),
@@ -155,8 +155,7 @@ impl Occupancy {
     }
 
     /// Takes in a connection of `peer`, if there is a place for it.
-    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Admission {
-        let peer = self.peer(peer);
+    pub(crate) fn admit(self: &Arc<Self>, peer: Peer) -> Admission {
         let mut state = self.lock();
         let full = state.open >= self.open_max;
         let kind = match peer {
@@ -167,11 +166,6 @@ impl Occupancy {
             Peer::Other(_) => return Admission::TooMany,
         };
         Admission::Open(self.place(kind, &mut state))
-    }
-
-    /// Whether `peer` may have a place that nobody else can have.
-    pub(crate) fn is_this_machine(&self, peer: IpAddr) -> bool {
-        self.peer(peer) == Peer::ThisMachine
     }
 
     /// Closes connections that have been idle for too long, for so many newcomers that wait; says
@@ -211,7 +205,7 @@ impl Occupancy {
         self.freed.notified().await;
     }
 
-    fn peer(&self, address: IpAddr) -> Peer {
+    pub(crate) fn peer(&self, address: IpAddr) -> Peer {
         let address = address.to_canonical();
         let Privileged {
             proxies,

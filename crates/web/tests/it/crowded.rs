@@ -53,6 +53,15 @@ async fn busy(served: &Served, host: u8) -> Client {
     client
 }
 
+/// Connections that send nothing.
+async fn strangers(served: &Served, count: usize) -> Vec<Client> {
+    let mut clients = Vec::new();
+    for _ in 0..count {
+        clients.push(served.client_at(MANY).await);
+    }
+    clients
+}
+
 async fn count_served(clients: &mut [Client]) -> usize {
     let mut count = 0;
     for client in clients {
@@ -135,6 +144,7 @@ async fn a_request_in_progress_is_never_cut_to_make_room() {
 async fn this_machine_has_a_place_when_all_others_are_busy_and_strangers_wait() {
     let served = serve(up_to(2)).await;
     let _busy = [busy(&served, MANY).await, busy(&served, FEW).await];
+    let _strangers = strangers(&served, 100).await;
     let mut first = served.client_at(THIS_MACHINE).await;
     assert!(first.is_served().await);
 
@@ -146,6 +156,40 @@ async fn this_machine_has_a_place_when_all_others_are_busy_and_strangers_wait() 
     assert!(first.is_served().await);
     drop(first);
     assert_eq!(second.answer().await.body, "hello");
+}
+
+#[tokio::test]
+async fn one_address_does_not_take_all_places_to_wait() {
+    let served = serve(up_to(1)).await;
+    let mut busy = busy(&served, FEW).await;
+    let mut strangers = strangers(&served, 100).await;
+    let mut newcomer = served.client_at(NEWCOMER).await;
+    newcomer.send(get_request("/hello")).await;
+    // The newest gave way, and the oldest waits.
+    strangers.pop().unwrap().ends().await;
+    let mut first = strangers.swap_remove(0);
+    first.send(get_request("/hello")).await;
+
+    served.gate.leave.notify_one();
+    assert_eq!(busy.answer().await.body, "let go");
+    assert_eq!(first.answer().await.body, "hello");
+    drop(strangers);
+    assert_eq!(newcomer.answer().await.body, "hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_have_given_up_take_no_place_to_wait() {
+    let served = serve(up_to(1)).await;
+    let _busy = busy(&served, FEW).await;
+    for host in 10..42 {
+        drop(served.client_at(host).await);
+    }
+    sleep(SHORT).await;
+    let waiting = strangers(&served, 20).await;
+    sleep(SHORT).await;
+    for client in &waiting {
+        assert!(client.stream.try_read(&mut [0]).is_err(), "it waits");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! The accept loop.
 
+mod waiting;
+
 use std::{
-    collections::VecDeque,
     convert::Infallible,
     future::pending,
     io,
@@ -19,6 +20,7 @@ use tokio::{
     time::sleep,
 };
 
+use self::waiting::{Line, Waiting};
 use crate::{
     EventLoops, Limits, Tasks,
     connection::{self, End},
@@ -47,9 +49,6 @@ pub(crate) struct Acceptor {
     tasks: Tasks,
 }
 
-/// Accepted connections for which there is no place yet, in their order.
-type Waiting = VecDeque<(TcpStream, SocketAddr)>;
-
 impl Acceptor {
     pub(crate) fn new(
         service: Service,
@@ -73,18 +72,17 @@ impl Acceptor {
     }
 
     pub(crate) async fn run(&self, listener: TcpListener) -> Infallible {
-        let waiting_max = self.service.limits.waiting_max();
-        let mut waiting = Waiting::new();
+        let mut waiting = Waiting::new(self.service.limits.waiting_max());
         let mut failures = 0;
         let mut crowded = false;
         loop {
-            let look = match (waiting.is_empty(), crowded) {
-                (false, _) => Some(LOOK_EVERY_WHEN_FULL),
-                (true, true) => Some(LOOK_EVERY),
-                (true, false) => None,
+            let look = match (waiting.len(), crowded) {
+                (1.., _) => Some(LOOK_EVERY_WHEN_FULL),
+                (0, true) => Some(LOOK_EVERY),
+                (0, false) => None,
             };
             tokio::select! {
-                accepted = listener.accept(), if waiting.len() < waiting_max => match accepted {
+                accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => {
                         failures = 0;
                         self.take(stream, peer, &mut waiting);
@@ -99,36 +97,42 @@ impl Acceptor {
                         failures += 1;
                     }
                 },
-                () = self.occupancy.freed(), if !waiting.is_empty() => {
+                () = self.occupancy.freed(), if waiting.len() > 0 => {
                     self.serve_waiting(&mut waiting);
                 }
                 () = after(look) => self.serve_waiting(&mut waiting),
             }
+            waiting.sweep();
             crowded = self.occupancy.make_room(waiting.len());
         }
     }
 
     /// Serves a new connection, or lets it wait behind the others.
-    fn take(&self, stream: TcpStream, peer: SocketAddr, waiting: &mut Waiting) {
-        let may_pass = waiting.is_empty() || self.occupancy.is_this_machine(peer.ip());
-        let admission = if may_pass {
-            self.occupancy.admit(peer.ip())
+    fn take(&self, stream: TcpStream, address: SocketAddr, waiting: &mut Waiting) {
+        let peer = self.occupancy.peer(address.ip());
+        let admission = if waiting.is_empty(Line::of(peer)) {
+            self.occupancy.admit(peer)
         } else {
             Admission::Full
         };
         match admission {
-            Admission::Open(place) => self.spawn(stream, peer, place),
-            Admission::Full => waiting.push_back((stream, peer)),
+            Admission::Open(place) => self.spawn(stream, address, place),
+            Admission::Full => waiting.push(stream, address, peer),
             Admission::TooMany => {}
         }
     }
 
     fn serve_waiting(&self, waiting: &mut Waiting) {
-        while let Some((stream, peer)) = waiting.pop_front() {
-            match self.occupancy.admit(peer.ip()) {
-                Admission::Open(place) => self.spawn(stream, peer, place),
-                Admission::Full => return waiting.push_front((stream, peer)),
-                Admission::TooMany => {}
+        for line in [Line::OfThisMachine, Line::OfOthers] {
+            while let Some(entry) = waiting.pop(line) {
+                match self.occupancy.admit(entry.peer) {
+                    Admission::Open(place) => self.spawn(entry.stream, entry.address, place),
+                    Admission::Full => {
+                        waiting.put_back(entry);
+                        break;
+                    }
+                    Admission::TooMany => {}
+                }
             }
         }
     }
