@@ -32,7 +32,7 @@ const OURS: [&str; 9] = [
     "admin.key",
     "admin.new",
     "admin-sessions.",
-    "audit.log",
+    "audit.",
     "boxoffice.db",
 ];
 /// File systems have it at their root.

@@ -1,4 +1,4 @@
-use std::fs;
+use std::{fs, io::Write};
 
 use ropeline_testing::line::START;
 use serde_json::json;
@@ -35,6 +35,13 @@ impl Log {
     /// As after a restart.
     fn open_again(&mut self) {
         self.chain = Chain::open(&self.path()).unwrap();
+    }
+
+    /// Moves the file away, and gives its new path.
+    fn moved(&self, name: &str) -> PathBuf {
+        let path = self.directory.path().join(name);
+        fs::rename(self.path(), &path).unwrap();
+        path
     }
 
     fn path(&self) -> PathBuf {
@@ -189,20 +196,85 @@ fn a_log_that_ends_within_a_line_is_whole_up_to_there() {
 #[test]
 fn a_log_that_is_rotated_goes_on_in_the_new_file() {
     let mut log = Log::of(&["a", "b"]);
-    let older = log.directory.path().join("audit.log.1");
-    fs::rename(log.path(), &older).unwrap();
-    log.write("c");
+    let older = log.moved("audit.log.1");
     log.chain.reopen().unwrap();
-    log.write("d");
-    assert_eq!(log.lines().len(), 1);
+    assert_eq!(log.lines().len(), 0, "the new file is there at once");
+    log.write("c");
     let newer = log.path();
     let both = verified(&[older.clone(), newer.clone()], Before::Nothing);
-    assert_eq!(both.unwrap().chained, 4);
+    assert_eq!(both.unwrap().chained, 3);
     let swapped = verified(&[newer.clone(), older], Before::Nothing);
     assert_eq!(swapped.unwrap_err(), (1, Break::BeginningMissing));
     let alone = verified(std::slice::from_ref(&newer), Before::Nothing);
     assert_eq!(alone.unwrap_err(), (1, Break::BeginningMissing));
     assert_eq!(verified(&[newer], Before::OlderFiles).unwrap().chained, 1);
+}
+
+#[test]
+fn a_log_that_is_moved_without_a_reload_goes_on_in_a_new_file() {
+    let mut log = Log::of(&["a"]);
+    let older = log.moved("audit.log.1");
+    log.write("b");
+    assert_eq!(log.lines().len(), 1);
+    let both = verified(&[older, log.path()], Before::Nothing);
+    assert_eq!(both.unwrap().chained, 2);
+}
+
+#[test]
+fn a_log_that_is_moved_while_the_server_is_down_goes_on_in_the_new_file() {
+    let mut log = Log::of(&["a", "b"]);
+    let oldest = log.moved("audit.log.2");
+    log.open_again();
+    log.write("c");
+    let older = log.moved("audit.log.1");
+    log.open_again();
+    log.open_again();
+    log.write("d");
+    let files = [oldest, older, log.path()];
+    assert_eq!(verified(&files, Before::Nothing).unwrap().chained, 4);
+    let gap = [files[0].clone(), files[2].clone()];
+    let gap = verified(&gap, Before::Nothing);
+    assert_eq!(gap.unwrap_err(), (1, Break::DoesNotFollow));
+}
+
+#[test]
+fn a_log_that_was_torn_and_then_moved_goes_on_in_the_new_file() {
+    let mut log = Log::of(&["a"]);
+    let tear = |log: &Log| {
+        let file = fs::File::options().append(true).open(log.path());
+        file.unwrap().write_all(b"{\"prev\":\"").unwrap();
+    };
+    tear(&log);
+    let older = log.moved("audit.log.1");
+    log.open_again();
+    tear(&log);
+    log.open_again();
+    log.write("b");
+    let both = verified(&[older, log.path()], Before::Nothing).unwrap();
+    assert_eq!((both.chained, both.torn), (2, 2));
+}
+
+#[test]
+fn a_log_that_is_removed_while_the_server_is_down_is_missed() {
+    let mut log = Log::of(&["a"]);
+    fs::remove_file(log.path()).unwrap();
+    log.open_again();
+    log.write("b");
+    assert_eq!(log.verify().unwrap_err(), (1, Break::BeginningMissing));
+}
+
+#[test]
+fn two_processes_keep_one_chain_while_the_log_is_rotated() {
+    let mut log = Log::of(&["a"]);
+    let mut other = Chain::open(&log.path()).unwrap();
+    other.append(|prev| text(prev, &entry("b"))).unwrap();
+    let older = log.moved("audit.log.1");
+    log.chain.reopen().unwrap();
+    other.append(|prev| text(prev, &entry("c"))).unwrap();
+    log.write("d");
+    other.append(|prev| text(prev, &entry("e"))).unwrap();
+    let both = verified(&[older, log.path()], Before::Nothing);
+    assert_eq!(both.unwrap().chained, 5);
 }
 
 #[test]

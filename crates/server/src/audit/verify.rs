@@ -76,6 +76,8 @@ pub fn verify(files: &[PathBuf], before: Before) -> Result<Verified, Unverified>
     let mut walk = Walk {
         before,
         since: None,
+        last_whole: BEGINNING.to_owned(),
+        is_at_beginning: true,
         seen: Verified {
             chained: 0,
             unchained: 0,
@@ -96,6 +98,10 @@ struct Walk {
     before: Before,
     /// The last whole line and what follows it.
     since: Option<Vec<u8>>,
+    /// The hash of the last whole line alone.
+    last_whole: String,
+    /// Whether no line of the current file was whole.
+    is_at_beginning: bool,
     seen: Verified,
 }
 
@@ -107,6 +113,7 @@ impl Walk {
         };
         let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
         let mut number = 0;
+        self.is_at_beginning = true;
         loop {
             let mut line = Vec::new();
             let read = lines.read_until(b'\n', &mut line).map_err(unreadable)?;
@@ -142,16 +149,23 @@ impl Walk {
             None if self.seen.chained > 0 => return Err(Break::NotChained),
             None => self.seen.unchained += 1,
         }
+        self.last_whole = hash(&line);
         self.since = Some(line);
+        self.is_at_beginning = false;
         Ok(())
     }
 
     fn follow(&self, prev: &str) -> Result<(), Break> {
-        match &self.since {
-            Some(since) if hash(since) == prev => Ok(()),
-            Some(_) => Err(Break::DoesNotFollow),
-            None if prev == BEGINNING || self.before == Before::OlderFiles => Ok(()),
-            None => Err(Break::BeginningMissing),
+        let follows = self.since.as_ref().is_some_and(|since| hash(since) == prev);
+        // A server that starts with a new file knows nothing of a torn line in the old one.
+        if follows || (self.is_at_beginning && prev == self.last_whole) {
+            return Ok(());
+        }
+        let is_first = self.seen.chained + self.seen.unchained == 0;
+        match (is_first, self.before) {
+            (true, Before::OlderFiles) => Ok(()),
+            (true, Before::Nothing) => Err(Break::BeginningMissing),
+            (false, _) => Err(Break::DoesNotFollow),
         }
     }
 }
