@@ -22,7 +22,7 @@ use crate::shared::SharedTexts;
 const NAME: &str = "admin-sessions";
 /// More than there are operators. The oldest is ended for one that is opened beyond this.
 const SESSIONS_MAX: usize = 100;
-/// Changes that wait for the store; those of operators, so there are few.
+/// Logins and logouts that wait for the store; those of operators, so there are few.
 const WAITING_MAX: usize = 1_000;
 /// How long a session that is not open is not looked for again, and how many such sessions are remembered.
 const MISSED: Duration = Duration::from_secs(1);
@@ -73,6 +73,21 @@ struct State {
 }
 
 impl State {
+    /// Keeps a change until the store takes it.
+    fn wait(&mut self, change: &Change, now: Timestamp) {
+        // Nothing depends on when a session was used last, and its browser uses it again.
+        if matches!(change, Change::Use(_)) {
+            return;
+        }
+        if self.waiting.len() == WAITING_MAX {
+            tracing::error!(
+                "too many logins and logouts while the store is unavailable: the other nodes miss one"
+            );
+            return;
+        }
+        self.waiting.push((change.clone(), now));
+    }
+
     fn is_missed(&self, id: &str, now: Timestamp) -> bool {
         let mut missed = self.missed.iter();
         missed.any(|(missed, at)| missed == id && now < *at + MISSED)
@@ -121,9 +136,7 @@ impl OpenSessions {
         if taken.is_err() {
             let mut state = self.state();
             apply(&mut state.sessions, change, now);
-            if state.waiting.len() < WAITING_MAX {
-                state.waiting.push((change.clone(), now));
-            }
+            state.wait(change, now);
         }
         taken
     }
@@ -178,6 +191,8 @@ impl OpenSessions {
 
 fn apply(sessions: &mut Vec<OpenSession>, change: &Change, at: Timestamp) {
     match change {
+        // It is there already if the store took it and its answer was lost.
+        Change::Open(session) if sessions.iter().any(|open| open.id == session.id) => {}
         Change::Open(session) => {
             sessions.push(session.clone());
             let surplus = sessions.len().saturating_sub(SESSIONS_MAX);
@@ -261,6 +276,36 @@ mod tests {
         there.look(NOW).await;
         assert!(there.find("a", NOW).await.is_none());
         assert!(there.find("b", NOW).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_logout_holds_however_long_others_use_the_page_while_the_store_is_away() {
+        let texts = Arc::<Memory>::default();
+        let sessions = OpenSessions::kept_in(Arc::clone(&texts) as _);
+        open(&sessions, "a").await;
+        open(&sessions, "b").await;
+        texts.set_away(true);
+        for _ in 0..2 * WAITING_MAX {
+            let used = sessions.change(&Change::Use("b".to_owned()), NOW).await;
+            assert!(used.is_err());
+        }
+        let end = Change::End("a".to_owned());
+        assert!(sessions.change(&end, NOW).await.is_err());
+        texts.set_away(false);
+        sessions.look(NOW).await;
+        assert!(sessions.find("a", NOW).await.is_none());
+        assert!(sessions.find("b", NOW).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_session_whose_opening_was_taken_without_an_answer_is_listed_once() {
+        let texts = Arc::<Memory>::default();
+        let sessions = OpenSessions::kept_in(Arc::clone(&texts) as _);
+        texts.lose_answers(true);
+        let opened = sessions.change(&Change::Open(session("a")), NOW).await;
+        assert!(opened.is_err());
+        texts.lose_answers(false);
+        assert_eq!(sessions.list(NOW).await.unwrap(), [session("a")]);
     }
 
     #[tokio::test]

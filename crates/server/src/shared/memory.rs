@@ -17,6 +17,7 @@ use super::SharedTexts;
 pub(crate) struct Memory {
     texts: Mutex<HashMap<String, String>>,
     away: AtomicBool,
+    loses_answers: AtomicBool,
 }
 
 impl Memory {
@@ -26,6 +27,11 @@ impl Memory {
 
     pub(crate) fn set_away(&self, away: bool) {
         self.away.store(away, Ordering::Relaxed);
+    }
+
+    /// Whether texts are replaced without an answer from now on.
+    pub(crate) fn lose_answers(&self, loses: bool) {
+        self.loses_answers.store(loses, Ordering::Relaxed);
     }
 
     async fn reach(&self) -> Result<(), StoreError> {
@@ -50,6 +56,9 @@ impl SharedTexts for Memory {
         let is_old = texts.get(name).map(String::as_str) == old;
         if is_old {
             texts.insert(name.to_owned(), new.to_owned());
+        }
+        if self.loses_answers.load(Ordering::Relaxed) {
+            return Err(StoreError::Unavailable("the answer is lost".into()));
         }
         Ok(is_old)
     }
