@@ -24,10 +24,6 @@ const LIFE: Duration = Duration::from_secs(12 * 3_600);
 const USED_EVERY: Duration = Duration::from_secs(60);
 /// No room can have this name, so no room's cookie does.
 const NAME: &str = "_admin";
-/// Characters of a session's id, 132 bits: nobody who reads ids, and knows the digest of the admin key from Redis, can find
-/// a cookie for one.
-const ID_CHARS: usize = 22;
-
 /// Opens sessions, recognises them and ends them.
 #[derive(Debug)]
 pub(crate) struct Sessions {
@@ -137,19 +133,31 @@ impl Sessions {
 
     /// The id says nothing of the cookie, so a list of ids may be read by many.
     fn id_of(&self, body: &str) -> String {
-        self.sign("id", body)[..ID_CHARS].to_owned()
+        self.digest("id", body)
     }
 
     /// What tells the keys apart with which sessions were opened.
     fn key_name(&self) -> String {
-        self.sign("key", "")[..ID_CHARS].to_owned()
+        self.digest("key", "")
     }
 
     fn sign(&self, purpose: &str, body: &str) -> String {
+        BASE64.encode(self.mac(purpose, body))
+    }
+
+    /// 128 bits in hexadecimal. Nobody who reads ids, and knows the digest of the admin key from Redis, can find a cookie
+    /// for one. No id begins with `-`, which command lines would take for a flag.
+    fn digest(&self, purpose: &str, body: &str) -> String {
+        let mac = self.mac(purpose, body);
+        let (beginning, _) = mac.split_first_chunk().expect("it has 32 bytes");
+        format!("{:032x}", u128::from_be_bytes(*beginning))
+    }
+
+    fn mac(&self, purpose: &str, body: &str) -> [u8; 32] {
         let mac = Hmac::<Sha256>::new_from_slice(self.key.load().as_bytes());
         let mut mac = mac.expect("HMAC takes keys of any length");
         mac.update(format!("{purpose}.{body}").as_bytes());
-        BASE64.encode(mac.finalize().into_bytes())
+        mac.finalize().into_bytes().into()
     }
 }
 
@@ -207,6 +215,16 @@ mod tests {
         assert!(sessions.find(&request, just_before).await.is_some());
         assert!(sessions.find(&request, late).await.is_none());
         assert!(sessions.list(late).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_id_can_be_written_on_a_command_line() {
+        let sessions = sessions("key");
+        for _ in 0..10 {
+            let (id, _) = sessions.open(HERE, NOW).await;
+            let is_plain = id.bytes().all(|byte| byte.is_ascii_hexdigit());
+            assert!(is_plain && id.len() == 32, "{id}");
+        }
     }
 
     #[tokio::test]

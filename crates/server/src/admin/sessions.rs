@@ -26,7 +26,7 @@ pub(crate) struct SessionList {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionView {
-    #[schema(example = "Zk3q0cX1b2YaM8r5-w7_Qe")]
+    #[schema(example = "66793724d1c5f359b2698af2fb0fbd41")]
     id: String,
     #[schema(inline)]
     opened_at: Moment,

@@ -252,7 +252,7 @@ fn visitors() -> Vec<Route> {
 fn sessions() -> Vec<Route> {
     const SESSIONS: &str = "/api/v1/admin/sessions";
     let session = json!({
-        "id": "Zk3q0cX1b2YaM8r5-w7_Qe", "openedAt": "2026-11-20T18:00:00.000Z", "lastUsedAt": "2026-11-20T19:30:00.000Z",
+        "id": "66793724d1c5f359b2698af2fb0fbd41", "openedAt": "2026-11-20T18:00:00.000Z", "lastUsedAt": "2026-11-20T19:30:00.000Z",
         "expiresAt": "2026-11-21T06:00:00.000Z", "address": "198.51.100.7", "current": false,
     });
     vec![
