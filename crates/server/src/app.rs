@@ -21,7 +21,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     admin::{Histories, Sessions},
-    audit::Audit,
+    audit::{Audit, Proof},
     beside::Neighbour,
     config::{LoginKeys, PublicUrl, check_identity},
     error::ApiError,
@@ -168,9 +168,14 @@ impl App {
         }
     }
 
-    /// Counts a request of an operator.
-    pub(crate) fn count_operator(&self, client: Client) -> Result<(), RetryAfter> {
-        self.rates.admin(client, self.now())
+    /// Counts a request of an operator, who has shown this. One that is refused is counted in the audit log, too.
+    pub(crate) fn count_operator(&self, client: Client, by: Proof) -> Result<(), RetryAfter> {
+        let now = self.now();
+        let counted = self.rates.admin(client, now);
+        if counted.is_err() {
+            self.audit.count_limited(now, by, client.address);
+        }
+        counted
     }
 
     /// Takes these logins where the operator has named no key for others.

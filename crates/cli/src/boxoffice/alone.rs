@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -11,7 +12,7 @@ use ropeline_boxoffice::http::{Logins, Operators, Parts, Service, Standalone};
 use ropeline_core::{Clock, RoomId};
 use ropeline_gate::{GateError, Gatekeeper, HttpGatekeeper, HttpOptions};
 use ropeline_server::{
-    api_docs,
+    AdminKeyNote, api_docs,
     audit::ServiceLog,
     config::{BearerKey, LogFormat, Overrides, Settings},
     problems::EXPLAINED,
@@ -100,6 +101,10 @@ async fn until_stopped(
     let running = settings.clone();
     let tasks = Tasks::new();
     service.run(&tasks);
+    let (counting, stopping) = (log.clone(), tasks.stopping());
+    tasks.spawn(async move {
+        stopping.run_until_cancelled(counting.write_counts()).await;
+    });
     let hosts = settings.hosts();
     let own_origin = settings.public_url.map(|url| url.as_str().to_owned());
     let origins = settings.cors_origins.into_iter().chain(own_origin);
@@ -113,8 +118,8 @@ async fn until_stopped(
     };
     let mut running = running;
     let reloads = reloading.run(async |fresh| {
-        log.reopen();
         take_up(&mut running, fresh, &operators);
+        log.note_reload().await;
     });
     let report = tokio::select! {
         report = server.serve(listener, stop) => report,
@@ -228,6 +233,15 @@ fn router(service: &Standalone) -> Router {
     service.router().merge(api_docs())
 }
 
+/// Where the admin key is.
+fn place_of_key(key: Option<&BearerKey>) -> String {
+    let given = |key: &BearerKey| AdminKeyNote::Given(key.file().map(Path::to_owned));
+    key.map_or_else(
+        || "none: to make concerts, give one by --admin-key-file or ROPELINE_ADMIN_KEY".to_owned(),
+        |key| serve::admin_key_place(&given(key)),
+    )
+}
+
 fn greet(
     address: SocketAddr,
     gate: &BaseUrl,
@@ -235,9 +249,10 @@ fn greet(
     books: &Books,
 ) -> Result<(), Failure> {
     let (room, place) = (&settings.boxoffice.room, &books.place);
+    let admin_key = place_of_key(settings.admin_key.as_ref());
     match settings.log.format {
         LogFormat::Text => print(&format!(
-            "Ropeline box office {}\n  listening   http://{address}\n  database    {place}\n  room        {room} at {gate}\n",
+            "Ropeline box office {}\n  listening   http://{address}\n  database    {place}\n  room        {room} at {gate}\n  admin key   {admin_key}\n",
             env!("CARGO_PKG_VERSION")
         )),
         LogFormat::Json => {
@@ -247,6 +262,7 @@ fn greet(
                 database = place,
                 room.id = %room,
                 gate = %gate,
+                admin_key,
                 "listening"
             );
             Ok(())

@@ -50,9 +50,9 @@ fn text(started: &Started, wish: Wish, books: Option<&str>) -> String {
         && io::stdout().is_terminal()
     {
         text.add("admin key", key);
-        text.add("", &place(&started.admin_key));
+        text.add("", &admin_key_place(&started.admin_key));
     } else {
-        text.add("admin key", &place(&started.admin_key));
+        text.add("admin key", &admin_key_place(&started.admin_key));
     }
     let rooms = match books {
         Some(_) => format!(" (the rooms are at {here}/rooms)"),
@@ -93,13 +93,13 @@ fn log(started: &Started, wish: Wish, books: Option<&str>) {
         store = %started.store,
         data.directory = %started.data.display(),
         database = books,
-        admin_key = place(&started.admin_key),
+        admin_key = admin_key_place(&started.admin_key),
         "listening"
     );
 }
 
 /// Where the admin key is.
-fn place(note: &AdminKeyNote) -> String {
+pub(crate) fn admin_key_place(note: &AdminKeyNote) -> String {
     match note {
         AdminKeyNote::New(NewAdminKey { file, .. }) => format!("in {}, made now", file.display()),
         AdminKeyNote::Kept(file) | AdminKeyNote::Given(Some(file)) => {

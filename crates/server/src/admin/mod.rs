@@ -19,7 +19,7 @@ use utoipa::{
 
 pub(crate) use control::{admit, close, drain, open, pause, reset, resume};
 pub(crate) use guard::guard;
-pub(crate) use operator::wrong_key;
+pub(crate) use operator::note_wrong_key;
 pub(crate) use rooms::{change, create, delete, room, rooms};
 pub(crate) use session::Sessions;
 pub(crate) use sessions::{end_session, end_sessions, sessions};

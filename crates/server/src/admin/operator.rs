@@ -5,11 +5,10 @@ use std::net::IpAddr;
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, Method, header::AUTHORIZATION, request::Parts};
 use ropeline_web::{Client, RequestId};
-use serde_json::json;
 
 use crate::{
     app::App,
-    audit::{Entry, Proof},
+    audit::{Api, Proof, WrongKey},
     error::ApiError,
     moment::Moment,
     queue::bearer,
@@ -37,14 +36,7 @@ impl FromRequestParts<App> for Operator {
         let (proof, session) = if parts.headers.contains_key(AUTHORIZATION) {
             let key = bearer(&parts.headers).ok_or(ApiError::Unauthorized)?;
             if let Err(refused) = app.check_admin_key(client, &key).map_err(ApiError::from) {
-                let api = json!({"api": "admin"});
-                let entry = wrong_key(app, client, request_id.as_ref(), "key", &refused);
-                app.audit
-                    .write_wrong_key(Entry {
-                        details: api,
-                        ..entry
-                    })
-                    .await;
+                note_wrong_key(app, client, request_id.as_ref(), Api::Admin, &refused).await;
                 return Err(refused);
             }
             (Proof::Key, None)
@@ -52,7 +44,7 @@ impl FromRequestParts<App> for Operator {
             let session = session(app, &parts.method, &parts.headers).await?;
             (Proof::Session, Some(session))
         };
-        app.count_operator(client)?;
+        app.count_operator(client, proof)?;
         Ok(Self {
             proof,
             session,
@@ -78,22 +70,20 @@ async fn session(app: &App, method: &Method, headers: &HeaderMap) -> Result<Stri
     }
 }
 
-/// A line about a wrong key.
-pub(crate) fn wrong_key(
+/// Notes a key that was wrong.
+pub(crate) async fn note_wrong_key(
     app: &App,
     client: Client,
     request_id: Option<&RequestId>,
-    action: &'static str,
+    api: Api,
     refused: &ApiError,
-) -> Entry {
-    Entry {
+) {
+    let wrong = WrongKey {
         at: Moment(app.now()),
-        action: action.into(),
-        room: None,
-        details: json!({}),
-        outcome: refused.kind().code.into(),
-        by: None,
-        address: Some(client.address),
+        api,
+        outcome: refused.kind().code,
+        address: client.address,
         request_id: request_id.map(ToString::to_string),
-    }
+    };
+    app.audit.write_wrong_key(wrong).await;
 }

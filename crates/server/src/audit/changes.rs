@@ -1,6 +1,6 @@
 //! Changes over HTTP, noted with what was asked for and what came of it.
 
-use std::{net::IpAddr, path::Path, sync::Arc};
+use std::{convert::Infallible, path::Path, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -11,16 +11,22 @@ use axum::{
 };
 use http::header::AUTHORIZATION;
 use ropeline_core::Clock;
-use ropeline_web::{Client, Problem, RequestId, Tasks, TrustedProxies, UNAUTHORIZED, read_body};
+use ropeline_web::{
+    Client, KeyRefused, Problem, RATE_LIMITED, RequestId, Tasks, TrustedProxies, UNAUTHORIZED,
+    read_body,
+};
 use serde_json::{Value, json};
 
-use super::{Audit, Entry, Proof, complete, path};
+use super::{Api, Audit, Entry, Proof, WrongKey, complete, path};
 use crate::{StartError, moment::Moment};
 
 /// Below this are the routes for operators.
 const OPERATORS: &str = "/api/v1/admin/";
 /// A request with a longer body is noted by its length alone: what matters is short, and the log is kept for long.
 const DETAILS_BYTES_MAX: usize = 4 * 1024;
+/// How often a look is taken at what was counted.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// Whether a request changes something that is for operators.
 pub(crate) fn is_change(request: &Request) -> bool {
     is_for_operators(request) && !request.method().is_safe()
@@ -65,10 +71,15 @@ fn details(body: &Bytes) -> Value {
     serde_json::from_slice(body).unwrap_or_else(|_| length())
 }
 
-fn outcome(answer: &Response) -> String {
+/// The code of the problem, if the answer is one.
+fn code(answer: &Response) -> Option<&'static str> {
     let problem: Option<&Problem> = answer.extensions().get();
-    match problem {
-        Some(problem) => problem.kind().code.to_owned(),
+    problem.map(|problem| problem.kind().code)
+}
+
+fn outcome(answer: &Response) -> String {
+    match code(answer) {
+        Some(code) => code.to_owned(),
         None if answer.status().is_success() => "done".to_owned(),
         None => answer.status().as_u16().to_string(),
     }
@@ -109,10 +120,16 @@ impl ServiceLog {
             .layer(from_fn_with_state(tasks.clone(), complete))
     }
 
-    /// Goes on in the file of that name, which may be a new one by now.
-    pub fn reopen(&self) {
-        if let Err(error) = self.0.audit.reopen() {
-            tracing::error!(%error, "the audit log cannot be opened again: it goes on in the old file");
+    /// Notes that the settings were reloaded, in the file of that name, which may be a new one by now.
+    pub async fn note_reload(&self) {
+        self.0.audit.note_reload(self.0.clock.now()).await;
+    }
+
+    /// Writes what was counted once a minute, for ever.
+    pub async fn write_counts(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            self.0.audit.write_counts(self.0.clock.now()).await;
         }
     }
 
@@ -137,40 +154,29 @@ async fn note(State(ServiceLog(log)): State<ServiceLog>, request: Request, next:
         return answer;
     };
     let now = log.clock.now();
-    let is_wrong_key = change.outcome == UNAUTHORIZED.code || change.outcome == "RATE_LIMITED";
-    let entry = entry(change, is_wrong_key, (Moment(now), address, request_id));
-    if is_wrong_key {
-        log.audit.write_wrong_key(entry).await;
+    if answer.extensions().get::<KeyRefused>().is_some() {
+        let wrong = WrongKey {
+            at: Moment(now),
+            api: Api::Admin,
+            outcome: code(&answer).unwrap_or(UNAUTHORIZED.code),
+            address,
+            request_id,
+        };
+        log.audit.write_wrong_key(wrong).await;
+    } else if code(&answer) == Some(RATE_LIMITED.code) {
+        log.audit.count_limited(now, Proof::Key, address);
     } else if is_change {
+        let entry = Entry {
+            at: Moment(now),
+            action: change.action.into(),
+            room: None,
+            details: change.details,
+            outcome: change.outcome.into(),
+            by: Some(Proof::Key),
+            address: Some(address),
+            request_id,
+        };
         log.audit.write(entry).await;
     }
-    log.audit.write_counts(now).await;
     answer
-}
-
-fn entry(
-    change: Change,
-    is_wrong_key: bool,
-    (at, address, request_id): (Moment, IpAddr, Option<String>),
-) -> Entry {
-    let Change {
-        action,
-        details,
-        outcome,
-    } = change;
-    let (action, details, by) = if is_wrong_key {
-        ("key".to_owned(), json!({"api": "admin"}), None)
-    } else {
-        (action, details, Some(Proof::Key))
-    };
-    Entry {
-        at,
-        action: action.into(),
-        room: None,
-        details,
-        outcome: outcome.into(),
-        by,
-        address: Some(address),
-        request_id,
-    }
 }

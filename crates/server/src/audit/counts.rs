@@ -1,15 +1,17 @@
-//! What happens too often for a line each: counted, and written once a minute.
+//! What happens too often for a line each: counted, and written once a minute for each address.
 
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
 use ropeline_core::{RoomId, Timestamp};
 use serde_json::{Value, json};
 
+use super::{Api, Proof};
+
 /// How long is counted before it is written.
 const SPAN: Duration = Duration::from_secs(60);
 /// Wrong keys that have a line each within that time; what comes after them is only counted.
 const WRONG_LINES_MAX: u64 = 20;
-/// Rooms and addresses that are told apart; the rest share a line.
+/// Rooms and addresses that are told apart, and likewise APIs and addresses; the rest share a line.
 const CALLERS_MAX: usize = 100;
 
 /// What a service did in a room.
@@ -23,8 +25,33 @@ pub(crate) struct ServiceCall {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     since: Option<Timestamp>,
-    wrong_keys: u64,
-    services: BTreeMap<Option<(RoomId, IpAddr)>, Calls>,
+    /// Wrong keys that have had a line each.
+    wrong_lines: u64,
+    /// Those that came after them.
+    wrong_keys: Callers<(Api, IpAddr), u64>,
+    /// Requests with the right key that were too many.
+    limited: Callers<(Proof, IpAddr), u64>,
+    services: Callers<(RoomId, IpAddr), Calls>,
+}
+
+/// Counts for each caller. Those beyond the first [`CALLERS_MAX`] share one, which has no key.
+#[derive(Debug)]
+struct Callers<K, V>(BTreeMap<Option<K>, V>);
+
+impl<K, V> Default for Callers<K, V> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<K: Ord, V: Default> Callers<K, V> {
+    fn of(&mut self, caller: K) -> &mut V {
+        let mut caller = Some(caller);
+        if self.0.len() >= CALLERS_MAX && !self.0.contains_key(&caller) {
+            caller = None;
+        }
+        self.0.entry(caller).or_default()
+    }
 }
 
 /// How often each call was made, and how many of all were refused.
@@ -38,6 +65,7 @@ struct Calls {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) action: &'static str,
+    pub(super) by: Option<Proof>,
     pub(super) room: Option<RoomId>,
     pub(super) address: Option<IpAddr>,
     pub(super) outcome: &'static str,
@@ -46,10 +74,20 @@ pub(super) struct Sum {
 
 impl Counts {
     /// Counts a wrong key, and says whether it is to have a line of its own.
-    pub(super) fn wrong_key(&mut self, now: Timestamp) -> bool {
+    pub(super) fn wrong_key(&mut self, now: Timestamp, api: Api, address: IpAddr) -> bool {
         self.since.get_or_insert(now);
-        self.wrong_keys += 1;
-        self.wrong_keys <= WRONG_LINES_MAX
+        if self.wrong_lines < WRONG_LINES_MAX {
+            self.wrong_lines += 1;
+            return true;
+        }
+        *self.wrong_keys.of((api, address)) += 1;
+        false
+    }
+
+    /// Counts a request of an operator that was refused since its address asks too often.
+    pub(super) fn limited(&mut self, now: Timestamp, by: Proof, address: IpAddr) {
+        self.since.get_or_insert(now);
+        *self.limited.of((by, address)) += 1;
     }
 
     pub(super) fn service(
@@ -60,11 +98,7 @@ impl Counts {
         call: ServiceCall,
     ) {
         self.since.get_or_insert(now);
-        let mut caller = Some((room.clone(), address));
-        if self.services.len() >= CALLERS_MAX && !self.services.contains_key(&caller) {
-            caller = None;
-        }
-        let calls = self.services.entry(caller).or_default();
+        let calls = self.services.of((room.clone(), address));
         if call.is_done {
             *calls.done.entry(call.name).or_default() += 1;
         } else {
@@ -84,33 +118,57 @@ impl Counts {
     pub(super) fn take(&mut self) -> Vec<Sum> {
         let Self {
             wrong_keys,
+            limited,
             services,
             ..
         } = std::mem::take(self);
-        let mut sums = Vec::new();
-        if wrong_keys > WRONG_LINES_MAX {
-            sums.push(Sum {
-                action: "wrong_keys",
-                room: None,
-                address: None,
-                outcome: "RATE_LIMITED",
-                details: json!({"more": wrong_keys - WRONG_LINES_MAX}),
-            });
-        }
-        sums.extend(services.into_iter().map(|(caller, calls)| {
-            let (room, address) = caller.unzip();
-            let mut details = json!(calls.done);
-            if calls.refused > 0 {
-                details["refused"] = calls.refused.into();
-            }
-            Sum {
-                action: "service",
-                room,
-                address,
-                outcome: "done",
-                details,
-            }
-        }));
-        sums
+        let wrong_keys = wrong_keys.0.into_iter().map(wrong_keys_sum);
+        let limited = limited.0.into_iter().map(limited_sum);
+        let services = services.0.into_iter().map(service_sum);
+        wrong_keys.chain(limited).chain(services).collect()
+    }
+}
+
+fn wrong_keys_sum((caller, count): (Option<(Api, IpAddr)>, u64)) -> Sum {
+    let (api, address) = caller.unzip();
+    let mut details = json!({"more": count});
+    if let Some(api) = api {
+        details["api"] = api.name().into();
+    }
+    Sum {
+        action: "wrong_keys",
+        by: None,
+        room: None,
+        address,
+        outcome: "RATE_LIMITED",
+        details,
+    }
+}
+
+fn limited_sum((caller, count): (Option<(Proof, IpAddr)>, u64)) -> Sum {
+    let (by, address) = caller.unzip();
+    Sum {
+        action: "rate_limited",
+        by,
+        room: None,
+        address,
+        outcome: "RATE_LIMITED",
+        details: json!({"requests": count}),
+    }
+}
+
+fn service_sum((caller, calls): (Option<(RoomId, IpAddr)>, Calls)) -> Sum {
+    let (room, address) = caller.unzip();
+    let mut details = json!(calls.done);
+    if calls.refused > 0 {
+        details["refused"] = calls.refused.into();
+    }
+    Sum {
+        action: "service",
+        by: Some(Proof::Service),
+        room,
+        address,
+        outcome: "done",
+        details,
     }
 }

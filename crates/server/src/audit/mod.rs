@@ -1,7 +1,7 @@
 //! Who did what with a key: one line of JSON for each action, in the data directory.
 //!
 //! Services call a room as often as visitors come, so what they did is counted and written once a minute, for each
-//! room and address. The same holds for wrong keys beyond the first in a minute.
+//! room and address. The same holds for wrong keys beyond the first in a minute, and for requests beyond a rate limit.
 
 mod chain;
 mod changes;
@@ -21,7 +21,7 @@ use std::{
 
 use ropeline_core::{RoomId, Timestamp};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::changes::ServiceLog;
 pub use self::verify::{Before, Break, Unverified, Verified, verify};
@@ -66,8 +66,54 @@ pub(crate) struct Entry {
     pub(crate) request_id: Option<String>,
 }
 
+/// Where a wrong key was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Api {
+    /// A request of an operator.
+    Admin,
+    /// The form at `/admin`.
+    Login,
+    /// A request of a service.
+    Service,
+}
+
+impl Api {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Login => "login",
+            Self::Service => "service",
+        }
+    }
+
+    fn action(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Admin | Self::Service => "key",
+        }
+    }
+
+    fn details(self) -> Value {
+        match self {
+            Self::Login => json!({}),
+            Self::Admin | Self::Service => json!({"api": self.name()}),
+        }
+    }
+}
+
+/// A key that was wrong.
+#[derive(Debug)]
+pub(crate) struct WrongKey {
+    pub(crate) at: Moment,
+    pub(crate) api: Api,
+    /// The code of the problem.
+    pub(crate) outcome: &'static str,
+    pub(crate) address: IpAddr,
+    pub(crate) request_id: Option<String>,
+}
+
 /// What shows that somebody may do something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Proof {
     /// The admin key.
@@ -96,11 +142,6 @@ impl Audit {
         })
     }
 
-    /// Goes on in the file of that name, which may be a new one by now.
-    pub(crate) fn reopen(&self) -> io::Result<()> {
-        lock(&self.chain).reopen()
-    }
-
     /// Writes a line and makes sure that it is on the disk. The action has happened by then, so a disk that is full is
     /// told to the log and to nobody else.
     pub(crate) async fn write(&self, entry: Entry) {
@@ -108,11 +149,45 @@ impl Audit {
     }
 
     /// Notes a key that was wrong. Only the first of a minute have a line each, so that a guesser cannot fill the disk.
-    pub(crate) async fn write_wrong_key(&self, entry: Entry) {
-        let Moment(now) = entry.at;
-        if lock(&self.counts).wrong_key(now) {
-            self.write(entry).await;
+    pub(crate) async fn write_wrong_key(&self, wrong: WrongKey) {
+        let Moment(now) = wrong.at;
+        if !lock(&self.counts).wrong_key(now, wrong.api, wrong.address) {
+            return;
         }
+        let entry = Entry {
+            at: wrong.at,
+            action: wrong.api.action().into(),
+            room: None,
+            details: wrong.api.details(),
+            outcome: wrong.outcome.into(),
+            by: None,
+            address: Some(wrong.address),
+            request_id: wrong.request_id,
+        };
+        self.write(entry).await;
+    }
+
+    /// Goes on in the file of that name, which may be a new one by now, and notes there that the settings were reloaded.
+    pub(crate) async fn note_reload(&self, now: Timestamp) {
+        if let Err(error) = lock(&self.chain).reopen() {
+            tracing::error!(%error, "the audit log cannot be opened again: it goes on in the old file");
+        }
+        let entry = Entry {
+            at: Moment(now),
+            action: "reload".into(),
+            room: None,
+            details: json!({}),
+            outcome: "done".into(),
+            by: Some(Proof::Signal),
+            address: None,
+            request_id: None,
+        };
+        self.write(entry).await;
+    }
+
+    /// Counts a request of an operator that was refused since its address asks too often.
+    pub(crate) fn count_limited(&self, now: Timestamp, by: Proof, address: IpAddr) {
+        lock(&self.counts).limited(now, by, address);
     }
 
     /// Counts what a service did.
@@ -136,7 +211,7 @@ impl Audit {
         let entries = sums.into_iter().map(|sum| Entry {
             at: Moment(now),
             action: sum.action.into(),
-            by: (sum.action == "service").then_some(Proof::Service),
+            by: sum.by,
             room: sum.room,
             details: sum.details,
             outcome: sum.outcome.into(),

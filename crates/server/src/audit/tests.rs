@@ -309,9 +309,10 @@ fn a_line_longer_than_what_is_read_at_first_is_found_whole() {
 #[test]
 fn wrong_keys_have_twenty_lines_a_minute_and_services_one() {
     let mut counts = Counts::default();
-    let own_lines = (0..100).filter(|_| counts.wrong_key(START)).count();
-    assert_eq!(own_lines, 20);
     let address = [198, 51, 100, 7].into();
+    let mut wrong_key = |now| counts.wrong_key(now, Api::Admin, address);
+    let own_lines = (0..100).filter(|_| wrong_key(START)).count();
+    assert_eq!(own_lines, 20);
     let call = |name, is_done| ServiceCall { name, is_done };
     for call in [call("join", true), call("join", true), call("keep", false)] {
         counts.service(START, &RoomId::main(), address, call);
@@ -323,7 +324,7 @@ fn wrong_keys_have_twenty_lines_a_minute_and_services_one() {
     };
     assert_eq!(
         (more.action, &more.details),
-        ("wrong_keys", &json!({"more": 80}))
+        ("wrong_keys", &json!({"api": "admin", "more": 80}))
     );
     assert_eq!(service.details, json!({"join": 2, "refused": 1}));
     assert_eq!(
@@ -331,7 +332,45 @@ fn wrong_keys_have_twenty_lines_a_minute_and_services_one() {
         (&Some(RoomId::main()), Some(address))
     );
     assert_eq!(counts.take(), [], "nothing since then");
-    assert!(counts.wrong_key(START), "a new minute");
+    assert!(counts.wrong_key(START, Api::Admin, address), "a new minute");
+}
+
+#[test]
+fn many_wrong_keys_of_one_caller_do_not_hide_who_else_guesses_and_at_what() {
+    let mut counts = Counts::default();
+    let [loud, quiet]: [IpAddr; 2] = [[198, 51, 100, 7].into(), [198, 51, 100, 8].into()];
+    for _ in 0..100 {
+        counts.wrong_key(START, Api::Service, loud);
+    }
+    counts.wrong_key(START, Api::Admin, quiet);
+    for _ in 0..2 {
+        counts.wrong_key(START, Api::Login, quiet);
+    }
+    let sums = counts.take();
+    let told: Vec<_> = sums
+        .iter()
+        .map(|sum| (sum.address, sum.details.clone()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some(quiet), json!({"api": "admin", "more": 1})),
+            (Some(quiet), json!({"api": "login", "more": 2})),
+            (Some(loud), json!({"api": "service", "more": 80})),
+        ]
+    );
+}
+
+#[test]
+fn wrong_keys_from_everywhere_have_a_bounded_number_of_lines() {
+    let mut counts = Counts::default();
+    for n in 0..10_000_u32 {
+        counts.wrong_key(START, Api::Admin, IpAddr::V4(n.into()));
+    }
+    let sums = counts.take();
+    assert_eq!(sums.len(), 101);
+    let rest = sums.iter().find(|sum| sum.address.is_none()).unwrap();
+    assert_eq!(rest.details, json!({"more": 9_880}));
 }
 
 #[test]

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    admin::wrong_key,
+    admin::note_wrong_key,
     app::App,
-    audit::{Entry, Proof},
+    audit::{Api, Entry, Proof},
     error::ApiError,
     moment::Moment,
 };
@@ -66,11 +66,10 @@ pub(crate) async fn log_in(
 
 async fn check(app: &App, client: Client, id: &RequestId, key: &str) -> Result<(), ApiError> {
     if let Err(refused) = app.check_admin_key(client, key).map_err(ApiError::from) {
-        let entry = wrong_key(app, client, Some(id), "login", &refused);
-        app.audit.write_wrong_key(entry).await;
+        note_wrong_key(app, client, Some(id), Api::Login, &refused).await;
         return Err(refused);
     }
-    Ok(app.count_operator(client)?)
+    Ok(app.count_operator(client, Proof::Key)?)
 }
 
 /// A line about the beginning or the end of a session.

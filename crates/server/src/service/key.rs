@@ -6,12 +6,11 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use ropeline_core::RoomId;
 use ropeline_web::{Client, RequestId};
-use serde_json::json;
 
 use crate::{
-    admin::wrong_key,
+    admin::note_wrong_key,
     app::App,
-    audit::{Entry, ServiceCall},
+    audit::{Api, ServiceCall},
     error::ApiError,
     queue::bearer,
 };
@@ -55,9 +54,7 @@ impl FromRequestParts<App> for Service {
         }
         let refused = app.rates.service_failed(client, now).into();
         let id: Option<&RequestId> = parts.extensions.get();
-        let entry = wrong_key(app, client, id, "key", &refused);
-        let details = json!({"api": "service"});
-        app.audit.write_wrong_key(Entry { details, ..entry }).await;
+        note_wrong_key(app, client, id, Api::Service, &refused).await;
         Err(refused)
     }
 }

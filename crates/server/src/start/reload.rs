@@ -8,11 +8,9 @@ use ropeline_core::RoomId;
 use super::{admin_key::admin_key, rooms::apply_section, service_key, started::RoomNote};
 use crate::{
     app::App,
-    audit::{Entry, Proof},
     config::{LogSettings, RoomSettings, Settings},
     follow::{Followed, Following},
     login::Logins,
-    moment::Moment,
     shared::SharedTexts,
 };
 
@@ -67,25 +65,7 @@ impl Reloader {
             self.reload_room(room, section).await;
         }
         self.running = wanted;
-        self.audit().await;
-    }
-
-    /// Goes on in the audit log of that name, since the old file may have been moved away, and notes the reload there.
-    async fn audit(&self) {
-        if let Err(error) = self.app.audit.reopen() {
-            tracing::error!(%error, "the audit log cannot be opened again: it goes on in the old file");
-        }
-        let entry = Entry {
-            at: Moment(self.app.now()),
-            action: "reload".into(),
-            room: None,
-            details: serde_json::json!({}),
-            outcome: "done".into(),
-            by: Some(Proof::Signal),
-            address: None,
-            request_id: None,
-        };
-        self.app.audit.write(entry).await;
+        self.app.audit.note_reload(self.app.now()).await;
     }
 
     /// The settings to be in force: the fresh ones, but for those that need a restart, each of which is named.

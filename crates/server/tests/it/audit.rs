@@ -3,17 +3,18 @@
 use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{ConnectInfo, Request},
-    routing::post,
+    routing::{get, post},
 };
+use http::StatusCode;
 use ropeline_server::{
     Beside,
     audit::{Before, ServiceLog, verify},
 };
 use ropeline_testing::{ManualClock, http::Ask, line::START};
-use ropeline_web::{Tasks, TrustedProxies};
+use ropeline_web::{KeyRefused, Tasks, TrustedProxies};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Notify};
 use tower::ServiceExt;
@@ -110,7 +111,24 @@ fn a_guesser_cannot_fill_the_log() {
     let lines = lines(&app.restarted());
     assert_eq!(lines.len(), 21);
     assert_eq!(lines[20]["action"], "wrong_keys");
-    assert_eq!(lines[20]["details"], json!({"more": 80}));
+    assert_eq!(lines[20]["details"], json!({"api": "admin", "more": 80}));
+    assert_eq!(lines[20]["address"], "127.0.0.1");
+}
+
+#[test]
+fn requests_with_the_right_key_that_are_too_many_are_counted() {
+    let mut app = TestApp::with("rate_limits = { admin_per_minute = 2 }\n");
+    let rooms = || with_key(Ask::get("/api/v1/admin/rooms"), ADMIN_KEY);
+    let statuses: Vec<_> = (0..4).map(|_| app.send(rooms()).status).collect();
+    assert_eq!(statuses, [200, 200, 429, 429]);
+    app.send(form("/admin/login", &format!("key={ADMIN_KEY}")));
+    assert_eq!(
+        told(
+            &lines(&app.restarted()),
+            &["action", "details", "by", "address"]
+        ),
+        json!([["rate_limited", {"requests": 3}, "key", "127.0.0.1"]])
+    );
 }
 
 #[test]
@@ -256,4 +274,27 @@ async fn a_service_of_its_own_notes_what_is_done_after_its_client_has_gone() {
     tasks.finish(Duration::from_secs(10)).await;
     let text = fs::read_to_string(directory.path().join("audit.log")).unwrap();
     assert!(text.contains("POST /api/v1/admin/goods"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_of_its_own_writes_what_it_counted_without_another_request() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(START));
+    let any_clock = Arc::clone(&clock) as _;
+    let log = ServiceLog::open(directory.path(), any_clock, TrustedProxies::default()).unwrap();
+    let refused = async || (StatusCode::UNAUTHORIZED, Extension(KeyRefused::Wrong));
+    let router = Router::new().route("/api/v1/admin/goods", get(refused));
+    let router = log.note(router, &Tasks::new());
+    for _ in 0..25 {
+        let request = Request::get("/api/v1/admin/goods").header("Authorization", "Bearer guess");
+        let request = request.extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1))));
+        let request = request.body(Body::empty()).unwrap();
+        router.clone().oneshot(request).await.unwrap();
+    }
+    clock.advance(Duration::from_secs(60));
+    let counted = tokio::time::timeout(Duration::from_secs(5), log.write_counts());
+    counted.await.unwrap_err();
+    let text = fs::read_to_string(directory.path().join("audit.log")).unwrap();
+    assert_eq!(text.lines().count(), 21);
+    assert!(text.contains("\"more\":5"), "{text}");
 }

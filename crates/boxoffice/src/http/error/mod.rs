@@ -29,6 +29,8 @@ pub(crate) enum ApiError {
     UserMismatch,
     TokenNotVerified,
     Unauthorized,
+    /// The key was compared with the operators', and refused.
+    KeyRefused(KeyRefused),
     /// The address asks too often.
     RateLimited(RetryAfter),
     /// A rule forbids it.
@@ -54,8 +56,8 @@ impl ApiError {
             Self::LoginInvalid => &LOGIN_INVALID,
             Self::UserMismatch => &USER_MISMATCH,
             Self::TokenNotVerified => &TOKEN_NOT_VERIFIED,
-            Self::Unauthorized => &UNAUTHORIZED,
-            Self::RateLimited(_) => &RATE_LIMITED,
+            Self::Unauthorized | Self::KeyRefused(KeyRefused::Wrong) => &UNAUTHORIZED,
+            Self::RateLimited(_) | Self::KeyRefused(KeyRefused::TooMany(_)) => &RATE_LIMITED,
             Self::Refused(refusal) => refused(*refusal),
             Self::Field { .. } => &INVALID_REQUEST,
             Self::Request(problem) => problem.kind(),
@@ -78,8 +80,10 @@ impl ApiError {
             Self::TokenNotVerified => {
                 "Get the queue token from /user/{userId}/token/generate, with a login, and reserve with that one."
             }
-            Self::Unauthorized => "Send the admin key as `Authorization: Bearer <key>`.",
-            Self::RateLimited(_) => {
+            Self::Unauthorized | Self::KeyRefused(KeyRefused::Wrong) => {
+                "Send the admin key as `Authorization: Bearer <key>`."
+            }
+            Self::RateLimited(_) | Self::KeyRefused(KeyRefused::TooMany(_)) => {
                 "This address asks too often. Try again after the time in Retry-After."
             }
             Self::Refused(refusal) => advice(*refusal),
@@ -179,10 +183,7 @@ impl From<RetryAfter> for ApiError {
 
 impl From<KeyRefused> for ApiError {
     fn from(refused: KeyRefused) -> Self {
-        match refused {
-            KeyRefused::Wrong => Self::Unauthorized,
-            KeyRefused::TooMany(retry) => retry.into(),
-        }
+        Self::KeyRefused(refused)
     }
 }
 
@@ -204,7 +205,10 @@ impl From<ApiError> for Problem {
         let problem = Self::new(error.kind(), detail);
         match error {
             ApiError::Request(problem) => problem,
-            ApiError::RateLimited(RetryAfter(wait)) => problem.retry_after(wait),
+            ApiError::RateLimited(RetryAfter(wait))
+            | ApiError::KeyRefused(KeyRefused::TooMany(RetryAfter(wait))) => {
+                problem.retry_after(wait)
+            }
             ApiError::Refused(refusal) => with_particulars(problem, refusal),
             ApiError::Field { name, message } => problem
                 .status(StatusCode::UNPROCESSABLE_ENTITY)
@@ -261,6 +265,15 @@ fn not_done(problem: Problem, error: &Error) -> Problem {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        Problem::from(self).into_response()
+        let refused = match &self {
+            Self::KeyRefused(refused) => Some(*refused),
+            _ => None,
+        };
+        let mut response = Problem::from(self).into_response();
+        if let Some(refused) = refused {
+            // The audit log tells wrong keys by it.
+            response.extensions_mut().insert(refused);
+        }
+        response
     }
 }

@@ -1,12 +1,15 @@
 //! The box office as a service of its own, which asks the room over HTTP.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, time::Duration};
 
 use ropeline_testing::http::Ask;
 use serde_json::{Value, json};
 
 use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer, says};
-use crate::process::Site;
+use crate::{process::Site, wait::until};
+
+/// What has not happened by then never will.
+const DONE_MAX: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_box_office_of_its_own_sells_behind_a_room_elsewhere() {
@@ -154,4 +157,65 @@ fn a_box_office_of_its_own_notes_what_its_operators_do() {
             .result()
             .starts_with("3 lines are chained")
     );
+}
+
+#[test]
+fn a_box_office_of_its_own_notes_reloads_and_tells_too_many_requests_from_wrong_keys() {
+    let site = |settings| Site::new(settings).with_variable("ROPELINE_SERVICE_KEY", SERVICE_KEY);
+    let (rooms, books) = (site(""), site("rate_limits = { admin_per_minute = 2 }\n"));
+    let room = rooms.start();
+    let key = "the-key-of-its-operators";
+    let books = books.with_variable("ROPELINE_ADMIN_KEY", key);
+    let mut office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
+    let greeting = office.stdout();
+    let place = "admin key   given by ROPELINE_ADMIN_KEY or --admin-key\n";
+    assert!(greeting.contains(place), "{greeting}");
+    let mut client = office.client();
+    let statuses: Vec<_> = (0..4)
+        .map(|_| {
+            let ask = Ask::post("/api/v1/admin/concerts").json(&json!({"title": "A night"}));
+            let ask = ask.header("Authorization", &format!("Bearer {key}"));
+            client.send(&ask).status
+        })
+        .collect();
+    assert_eq!(statuses, [201, 201, 429, 429]);
+    office.hang_up();
+    let lines = || {
+        let log = fs::read_to_string(books.data().join("audit.log")).expect("the log");
+        let parse = |line| serde_json::from_str::<Value>(line).expect("JSON");
+        log.lines().map(parse).collect::<Vec<_>>()
+    };
+    until(DONE_MAX, "the reload is noted", || {
+        lines()
+            .iter()
+            .any(|line| line["action"] == "reload")
+            .then_some(())
+    });
+    office.terminate();
+    office.ended_within(DONE_MAX);
+    let told: Vec<_> = lines()
+        .iter()
+        .map(|line| json!([line["action"], line["details"], line["by"]]))
+        .collect();
+    let concerts = "POST /api/v1/admin/concerts";
+    let title = json!({"title": "A night"});
+    assert_eq!(
+        json!(told),
+        json!([
+            [concerts, title, "key"],
+            [concerts, title, "key"],
+            ["reload", {}, "signal"],
+            ["rate_limited", {"requests": 2}, "key"],
+        ])
+    );
+}
+
+#[test]
+fn a_box_office_of_its_own_without_an_admin_key_says_so() {
+    let site = || Site::new("").with_variable("ROPELINE_SERVICE_KEY", SERVICE_KEY);
+    let (rooms, books) = (site(), site());
+    let room = rooms.start();
+    let office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
+    let greeting = office.stdout();
+    assert!(greeting.contains("admin key   none"), "{greeting}");
 }
