@@ -154,11 +154,12 @@ fn take_up(running: &mut Settings, fresh: Settings, operators: &OperatorsKey) {
             "this setting has changed and needs a restart"
         );
     }
-    if fresh.admin_key != running.admin_key {
+    let admin_key = running.long_enough("admin", fresh.admin_key, running.admin_key.as_ref());
+    if admin_key != running.admin_key {
         tracing::info!("the admin key has changed: the one before is void");
         let mut right = operators.lock().unwrap_or_else(PoisonError::into_inner);
-        right.clone_from(&fresh.admin_key);
-        running.admin_key = fresh.admin_key;
+        right.clone_from(&admin_key);
+        running.admin_key = admin_key;
     }
     running.log.level = fresh.log.level;
 }

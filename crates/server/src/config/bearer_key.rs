@@ -5,10 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use ropeline_store::private;
+use thiserror::Error;
 
 use super::value::Wrong;
-use crate::app::KeyDigest;
+use crate::{app::KeyDigest, token::random};
 
 /// Longer than any key that a person or a program makes.
 const LENGTH_MAX: usize = 256;
@@ -53,6 +55,20 @@ impl BearerKey {
         })
     }
 
+    /// Reads the key that a data directory holds, with the same rules.
+    pub(crate) fn read_own(file: &Path) -> io::Result<Self> {
+        let text = private::read_secret(file)?;
+        Self::parse(text.trim()).map_err(|wrong| io::Error::other(format!("it {}", wrong.what)))
+    }
+
+    /// A new key, at random.
+    pub(crate) fn generate() -> Self {
+        Self {
+            text: format!("rladm_{}", BASE64.encode(random::<24>())).into(),
+            file: None,
+        }
+    }
+
     /// The key itself, for comparing.
     pub fn reveal(&self) -> &str {
         &self.text
@@ -73,6 +89,11 @@ impl BearerKey {
         self.text.len() < LENGTH_SAFE
     }
 }
+
+/// A key may be guessed, since it is short and others than this machine can try keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("must be at least 16 characters long where others than this machine can try keys")]
+pub struct ShortKey;
 
 impl fmt::Debug for BearerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

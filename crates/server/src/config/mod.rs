@@ -40,7 +40,7 @@ use ropeline_web::Limits;
 pub use ropeline_web::{RateLimits, TrustedProxies};
 
 pub use self::{
-    bearer_key::BearerKey,
+    bearer_key::{BearerKey, ShortKey},
     boxoffice::BoxOfficeSettings,
     change::Change,
     database::DatabaseUrl,
@@ -167,11 +167,32 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether nobody but this machine can reach the server, as far as the settings tell.
-    fn is_for_this_machine_alone(&self) -> bool {
-        self.listen.ip().is_loopback()
-            && self.public_url.is_none()
-            && self.trusted_proxies.networks().is_empty()
+    /// Refuses a key that is short enough to be guessed if others than this machine can try keys. The right key is
+    /// always taken, however many wrong ones came before, so its length alone keeps it from being found.
+    pub fn judge_length(&self, key: &BearerKey) -> Result<(), ShortKey> {
+        if key.is_short() && self.is_public(self.listen) {
+            Err(ShortKey)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A key that a reload found, or the earlier one if that key is too short. The fresh settings alone cannot tell, since
+    /// the address is that of the running ones until a restart.
+    #[must_use]
+    pub fn long_enough(
+        &self,
+        name: &str,
+        fresh: Option<BearerKey>,
+        earlier: Option<&BearerKey>,
+    ) -> Option<BearerKey> {
+        match fresh.as_ref().map_or(Ok(()), |key| self.judge_length(key)) {
+            Ok(()) => fresh,
+            Err(short) => {
+                tracing::error!("the {name} key stays as it was: the new one {short}");
+                earlier.cloned()
+            }
+        }
     }
 
     /// The policy of the shipped room `main`.

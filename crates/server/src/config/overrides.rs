@@ -132,27 +132,22 @@ impl Overrides {
         )
     }
 
-    /// Refuses keys that are short enough to be guessed where others than this machine can try: whoever shows the right
-    /// key is never kept out, so what keeps guessers from finding it is its length alone.
+    /// Refuses keys that are too short.
     pub(super) fn refuse_short_keys(
         &self,
         settings: &Settings,
         file: &str,
         problems: &mut Vec<Problem>,
     ) {
-        if settings.is_for_this_machine_alone() {
-            return;
-        }
         for (key, flags, is_flag) in [
             (&settings.admin_key, ADMIN_KEY, self.have_admin_key()),
             (&settings.service_key, SERVICE_KEY, self.have_service_key()),
         ] {
-            if !key.as_ref().is_some_and(BearerKey::is_short) {
+            let judged = key.as_ref().map_or(Ok(()), |key| settings.judge_length(key));
+            let Err(short) = judged else {
                 continue;
-            }
-            let problem = flags.bad_key(Wrong::new(
-                "must be at least 16 characters long where others than this machine can try keys",
-            ));
+            };
+            let problem = flags.bad_key(Wrong::new(short.to_string()));
             problems.push(if is_flag {
                 problem
             } else {

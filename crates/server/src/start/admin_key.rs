@@ -5,9 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
-use ropeline_store::private;
-
 use super::{
     error::StartError,
     started::{AdminKeyNote, NewAdminKey},
@@ -16,7 +13,7 @@ use crate::{
     app::KeyDigest,
     config::{BearerKey, Settings},
     shared::{Shared, SharedAdminKey, SharedTexts},
-    token::{lock_keys, random, write_secret},
+    token::{lock_keys, write_secret},
 };
 
 const FILE: &str = "admin.key";
@@ -39,10 +36,11 @@ pub(super) async fn admin_key(
         (Some(key), None) => Ok(OperatorsKey::given(key)),
         (Some(key), Some(texts)) => given_key(key, texts).await,
         (None, None) => {
-            let own = OwnKey::find_or_make(&settings.data)?;
+            let found = OwnKey::find(settings)?;
+            let own = found.map_or_else(|| OwnKey::make(&settings.data), Ok)?;
             Ok(own.into_operators_key())
         }
-        (None, Some(texts)) => shared_key(&settings.data, texts).await,
+        (None, Some(texts)) => shared_key(settings, texts).await,
     }
 }
 
@@ -65,19 +63,25 @@ async fn given_key(key: &BearerKey, texts: &dyn SharedTexts) -> Result<Operators
 
 /// The key that the nodes share. Whoever comes first makes it, and keeps it before anybody can hear of it, so
 /// that there is never a digest whose key nobody has.
-async fn shared_key(data: &Path, texts: &dyn SharedTexts) -> Result<OperatorsKey, StartError> {
-    let _lock = lock_keys(data)?;
+async fn shared_key(
+    settings: &Settings,
+    texts: &dyn SharedTexts,
+) -> Result<OperatorsKey, StartError> {
+    let _lock = lock_keys(&settings.data)?;
+    let mut own = OwnKey::find(settings)?;
+    if let Some(own) = own.as_ref().filter(|own| own.key.is_short()) {
+        return Err(own.refuse("must be at least 16 characters long where nodes share its digest"));
+    }
     let mut shared = read(texts).await?;
     if shared == Shared::Nothing {
-        let own = OwnKey::find_or_make(data)?;
-        let offered = SharedAdminKey::offer(texts, &own.digest()).await;
-        if offered.map_err(StartError::SharedAdminKey)? {
-            return Ok(own.into_operators_key());
+        let offered = own.map_or_else(|| OwnKey::make(&settings.data), Ok)?;
+        let is_taken = SharedAdminKey::offer(texts, &offered.digest()).await;
+        if is_taken.map_err(StartError::SharedAdminKey)? {
+            return Ok(offered.into_operators_key());
         }
-        own.discard_if_new()?;
+        own = offered.discard_if_new()?;
         shared = read(texts).await?;
     }
-    let own = OwnKey::find(data)?;
     match shared {
         Shared::Key(digest) => Ok(OperatorsKey::of_all_nodes(digest, own.as_ref())),
         Shared::Nothing | Shared::Junk => Err(StartError::NoSharedAdminKey),
@@ -100,7 +104,7 @@ impl OperatorsKey {
 
     fn of_all_nodes(digest: KeyDigest, own: Option<&OwnKey>) -> Self {
         match own {
-            Some(own) if digest.matches(&own.key) => Self {
+            Some(own) if digest.matches(own.key.reveal()) => Self {
                 digest,
                 note: AdminKeyNote::Kept(own.file.clone()),
                 warning: None,
@@ -119,39 +123,34 @@ impl OperatorsKey {
 
 /// The key in a node's data directory.
 struct OwnKey {
-    key: String,
+    key: BearerKey,
     file: PathBuf,
     /// Whether it was made just now.
     is_new: bool,
 }
 
 impl OwnKey {
-    fn find(data: &Path) -> Result<Option<Self>, StartError> {
-        let file = data.join(FILE);
-        match private::read_secret(&file) {
-            Ok(key) if !key.trim().is_empty() => Ok(Some(Self {
-                key: key.trim().to_owned(),
-                file,
-                is_new: false,
-            })),
-            Ok(_) => {
-                let cause = io::Error::other("the file is empty; remove it to have a new key made");
-                Err(StartError::AdminKey { path: file, cause })
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(StartError::AdminKey { path: file, cause }),
+    fn find(settings: &Settings) -> Result<Option<Self>, StartError> {
+        let file = settings.data.join(FILE);
+        let key = match BearerKey::read_own(&file) {
+            Ok(key) => key,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(StartError::AdminKey { path: file, cause }),
+        };
+        let own = Self {
+            key,
+            file,
+            is_new: false,
+        };
+        match settings.judge_length(&own.key) {
+            Ok(()) => Ok(Some(own)),
+            Err(short) => Err(own.refuse(&short.to_string())),
         }
     }
 
-    fn find_or_make(data: &Path) -> Result<Self, StartError> {
-        if let Some(own) = Self::find(data)? {
-            return Ok(own);
-        }
-        let (key, file) = (
-            format!("rladm_{}", BASE64.encode(random::<24>())),
-            data.join(FILE),
-        );
-        match write_secret(&file, format!("{key}\n").as_bytes()) {
+    fn make(data: &Path) -> Result<Self, StartError> {
+        let (key, file) = (BearerKey::generate(), data.join(FILE));
+        match write_secret(&file, format!("{}\n", key.reveal()).as_bytes()) {
             Ok(()) => Ok(Self {
                 key,
                 file,
@@ -161,26 +160,43 @@ impl OwnKey {
         }
     }
 
-    fn digest(&self) -> KeyDigest {
-        KeyDigest::of(&self.key)
+    fn refuse(&self, wrong: &str) -> StartError {
+        let cause = format!("it {wrong}; remove the file to have a new key made");
+        StartError::AdminKey {
+            path: self.file.clone(),
+            cause: io::Error::other(cause),
+        }
     }
 
-    /// Another node was faster, and nobody has heard of this key.
-    fn discard_if_new(self) -> Result<(), StartError> {
+    fn digest(&self) -> KeyDigest {
+        KeyDigest::of(self.key.reveal())
+    }
+
+    /// Removes a key that was made just now, since another node was faster and nobody has heard of this one.
+    fn discard_if_new(self) -> Result<Option<Self>, StartError> {
         if !self.is_new {
-            return Ok(());
+            return Ok(Some(self));
         }
-        let removed = std::fs::remove_file(&self.file);
-        removed.map_err(|cause| StartError::AdminKey {
-            path: self.file,
-            cause,
-        })
+        match std::fs::remove_file(&self.file) {
+            Ok(()) => Ok(None),
+            Err(cause) => Err(StartError::AdminKey {
+                path: self.file,
+                cause,
+            }),
+        }
     }
 
     fn into_operators_key(self) -> OperatorsKey {
         let digest = self.digest();
         let Self { key, file, is_new } = self;
+        let warning = key.is_short().then(|| {
+            format!(
+                "the admin key in {} is shorter than 16 characters and may be guessed",
+                file.display()
+            )
+        });
         let note = if is_new {
+            let key = key.reveal().to_owned();
             AdminKeyNote::New(NewAdminKey { key, file })
         } else {
             AdminKeyNote::Kept(file)
@@ -188,7 +204,7 @@ impl OwnKey {
         OperatorsKey {
             digest,
             note,
-            warning: None,
+            warning,
         }
     }
 }
@@ -244,7 +260,7 @@ mod tests {
         start(&first, None, &texts).await;
         let again = start(&first, None, &texts).await;
         assert!(matches!(again.note, AdminKeyNote::Kept(_)) && again.warning.is_none());
-        write_secret(&second.path().join(FILE), "another-key");
+        write_secret(&second.path().join(FILE), "another-key-than-the-shared-one");
         let other = start(&second, None, &texts).await;
         assert!(matches!(other.note, AdminKeyNote::OfFirstNode));
         assert!(other.warning.unwrap().contains("is of no use"));
@@ -261,6 +277,44 @@ mod tests {
         let given = start(&first, Some("given"), &texts).await;
         assert!(given.digest.matches("given"));
         assert!(given.warning.unwrap().contains("give it to all of them"));
+    }
+
+    #[tokio::test]
+    async fn a_short_key_in_the_data_directory_is_refused_where_others_can_try_keys() {
+        let data = directory();
+        write_secret(&data.path().join(FILE), "abc\n");
+        let overrides = Overrides {
+            data: Some(data.path().to_owned()),
+            ..Overrides::default()
+        };
+        let start = async |text: &str, texts| {
+            let settings = Settings::from_text(text, &overrides).unwrap();
+            let started = admin_key(&settings, texts).await;
+            started.map_err(|error| error.to_string())
+        };
+        let alone = start("", None).await.unwrap();
+        assert!(alone.digest.matches("abc"));
+        assert!(alone.warning.unwrap().contains("shorter than 16"));
+        for text in ["listen = '0.0.0.0:80'", "trusted_proxies = ['10.0.0.0/8']"] {
+            let refused = start(text, None).await.err().unwrap();
+            for part in ["at least 16 characters", "admin.key", "remove"] {
+                assert!(refused.contains(part), "{refused}");
+            }
+            assert!(!refused.contains("abc"), "{refused}");
+        }
+        // Whoever can read Redis could find the key by its digest.
+        let texts = Memory::default();
+        assert!(start("", Some(&texts)).await.is_err());
+        assert!(texts.texts().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_key_in_the_data_directory_that_no_header_can_hold_is_refused() {
+        let data = directory();
+        for text in ["", "\n", "two words of some length", "열쇠열쇠열쇠열쇠열쇠열쇠열쇠열쇠"] {
+            write_secret(&data.path().join(FILE), text);
+            assert!(admin_key(&settings(&data, None), None).await.is_err(), "{text}");
+        }
     }
 
     #[tokio::test]

@@ -94,8 +94,8 @@ impl Reloader {
             rooms: fresh.rooms,
             login,
             rate_limits: fresh.rate_limits,
-            admin_key: fresh.admin_key,
-            service_key: fresh.service_key,
+            admin_key: running.long_enough("admin", fresh.admin_key, running.admin_key.as_ref()),
+            service_key: running.long_enough("service", fresh.service_key, running.service_key.as_ref()),
             log: LogSettings {
                 level: fresh.log.level,
                 ..running.log.clone()
