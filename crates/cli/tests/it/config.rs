@@ -1,3 +1,5 @@
+use ropeline_testing::write_secret;
+
 use crate::Shell;
 
 #[test]
@@ -184,9 +186,8 @@ fn a_key_file_by_flag_beats_a_key_from_the_environment() {
         ("ROPELINE_SERVICE_KEY", "--service-key-file"),
     ] {
         // The key of the environment is not a valid one, so taking it would be a complaint.
-        let shell = Shell::new()
-            .with_file("key", "from-the-file\n")
-            .with_variable(variable, "two words");
+        let shell = Shell::new().with_variable(variable, "two words");
+        write_secret(&shell.path().join("key"), "from-the-file\n");
         shell.ropeline(&format!("config show {flag} key")).result();
         shell.ropeline("config show").complaint(1);
     }

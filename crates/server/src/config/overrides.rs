@@ -143,7 +143,9 @@ impl Overrides {
             (&settings.admin_key, ADMIN_KEY, self.have_admin_key()),
             (&settings.service_key, SERVICE_KEY, self.have_service_key()),
         ] {
-            let judged = key.as_ref().map_or(Ok(()), |key| settings.judge_length(key));
+            let judged = key
+                .as_ref()
+                .map_or(Ok(()), |key| settings.judge_length(key));
             let Err(short) = judged else {
                 continue;
             };
