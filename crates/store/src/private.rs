@@ -7,13 +7,14 @@
 use std::{
     fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
     io::{self, Read},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
-    path::Path,
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
 };
 
 use rustix::{
     fs::{OFlags, StatVfsMountFlags, fstatvfs},
     io::Errno,
+    process::geteuid,
 };
 
 /// The bits that let others than the owner of a file do something with it.
@@ -42,26 +43,41 @@ const LOST_AND_FOUND: &str = "lost+found";
 ///
 /// One that others can enter is closed to them if nothing but files of Ropeline is in it.
 pub fn make_directory(path: &Path) -> io::Result<()> {
+    make_directory_with(path, None)
+}
+
+/// As [`make_directory`], where a database of this name may be in the directory, too.
+pub fn make_directory_with(path: &Path, database: Option<&Path>) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => close_directory(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            close_directory(path, database)
+        }
         Err(error) => Err(error),
     }
 }
 
-fn close_directory(path: &Path) -> io::Result<()> {
+fn close_directory(path: &Path, database: Option<&Path>) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::NotADirectory));
     }
+    let directory = path.display();
+    if !is_own(&metadata) {
+        let owner = metadata.uid();
+        tracing::warn!(
+            "the data directory {directory} belongs to user {owner}, who can read and replace everything in it"
+        );
+    }
     if mode(&metadata) & OTHERS == 0 {
         return Ok(());
     }
-    let directory = path.display();
-    if !is_ours(path)? || fs::set_permissions(path, Permissions::from_mode(0o700)).is_err() {
+    if !is_ours(path, database)?
+        || fs::set_permissions(path, Permissions::from_mode(0o700)).is_err()
+    {
         tracing::warn!(
             "other users of this machine can enter the data directory {directory}: run `chmod 700 {directory}`"
         );
@@ -75,18 +91,54 @@ fn close_directory(path: &Path) -> io::Result<()> {
 
 /// Whether everything in a directory is Ropeline's. A directory with the sticky bit is shared with others, unless it is
 /// the root of a file system with nothing else on it.
-fn is_ours(path: &Path) -> io::Result<bool> {
+fn is_ours(path: &Path, database: Option<&Path>) -> io::Result<bool> {
+    let database = database.filter(|file| is_in(file, path));
     let mut count = 0;
     for entry in fs::read_dir(path)? {
         let name = entry?.file_name();
+        let is_database = database.is_some_and(|database| {
+            let files = sqlite_files(database);
+            files.iter().any(|file| file.file_name() == Some(&name))
+        });
         let name = name.to_string_lossy();
-        if name != LOST_AND_FOUND && !OURS.iter().any(|ours| name.starts_with(ours)) {
+        let is_known = name == LOST_AND_FOUND || OURS.iter().any(|ours| name.starts_with(ours));
+        if !is_known && !is_database {
             return Ok(false);
         }
         count += 1;
     }
     let is_sticky = mode(&fs::metadata(path)?) & STICKY != 0;
     Ok(count > 0 || !is_sticky)
+}
+
+fn is_in(file: &Path, directory: &Path) -> bool {
+    let directories = (
+        fs::canonicalize(directory_of(file)),
+        fs::canonicalize(directory),
+    );
+    matches!(directories, (Ok(of_file), Ok(directory)) if of_file == directory)
+}
+
+/// Makes a SQLite database for its owner alone, or closes one that is there, with the files that SQLite has next to it.
+/// SQLite itself would give a new one the permissions of the umask. A symbolic link is refused.
+pub fn prepare_database(file: &Path) -> io::Result<()> {
+    open(file, File::options().append(true).create(true))?;
+    for companion in &sqlite_files(file)[1..] {
+        match open(companion, File::options().read(true)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A SQLite database and the files that SQLite has next to it.
+fn sqlite_files(database: &Path) -> [PathBuf; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|suffix| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        name.into()
+    })
 }
 
 /// Opens a file of the data directory as `options` say. A new one is for its owner alone, and so is an old one from
@@ -111,12 +163,20 @@ pub fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Reads a secret of the data directory, which nobody but its owner may have been able to read. A symbolic link is
-/// refused.
+/// Reads a secret of the data directory, which nobody else may have been able to read. A symbolic link is refused.
+///
+/// It may belong to the user of this process, to root, or to the owner of the directory, who could put another file
+/// there: operators who are root use the keys of servers that are not. On a read-only mount, as the secrets of containers
+/// are, it may belong to anybody.
 pub fn read_secret(path: &Path) -> io::Result<String> {
     let mut file = open_file(path, File::options().read(true))?;
-    if mode(&file.metadata()?) & OTHERS != 0 {
+    let metadata = file.metadata()?;
+    if mode(&metadata) & OTHERS != 0 {
         return Err(exposed(path, "600"));
+    }
+    let is_given = || is_on_read_only_mount(&file);
+    if !is_own(&metadata) && owner_of_directory(path)? != metadata.uid() && !is_given() {
+        return Err(foreign(path, metadata.uid()));
     }
     let mut text = String::new();
     file.read_to_string(&mut text)?;
@@ -135,6 +195,22 @@ pub fn open_given_secret(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Whether nobody but this process and root can read it by owning it.
+fn is_own(metadata: &Metadata) -> bool {
+    let owner = metadata.uid();
+    owner == 0 || owner == geteuid().as_raw()
+}
+
+fn owner_of_directory(file: &Path) -> io::Result<u32> {
+    Ok(fs::metadata(directory_of(file))?.uid())
+}
+
+fn directory_of(file: &Path) -> &Path {
+    let parent = file.parent();
+    let named = parent.filter(|parent| !parent.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
+}
+
 fn is_on_read_only_mount(file: &File) -> bool {
     fstatvfs(file).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
@@ -143,6 +219,13 @@ fn exposed(path: &Path, mode: &str) -> io::Error {
     let path = path.display();
     io::Error::other(format!(
         "other users of this machine can read it: run `chmod {mode} {path}`, and replace the key if they may have"
+    ))
+}
+
+fn foreign(path: &Path, owner: u32) -> io::Error {
+    let (path, user) = (path.display(), geteuid().as_raw());
+    io::Error::other(format!(
+        "it belongs to user {owner}, who can read it: run `chown {user} {path}`, and replace the key if they may have"
     ))
 }
 
@@ -166,7 +249,7 @@ fn mode(metadata: &Metadata) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{chown, symlink};
 
     use tempfile::TempDir;
 
@@ -238,6 +321,44 @@ mod tests {
             assert!(error.to_string().contains("symbolic link"), "{error}");
         }
         assert_eq!(mode_of(&target), 0o644);
+    }
+
+    #[test]
+    fn a_directory_with_a_database_that_was_named_is_closed() {
+        let data = directory();
+        let database = data.path().join("books.db");
+        for file in ["lock", "books.db", "books.db-wal", "books.db-shm"] {
+            fs::write(data.path().join(file), "").unwrap();
+        }
+        for (named, mode) in [
+            (None, 0o755),
+            (Some(Path::new("/elsewhere/books.db")), 0o755),
+            (Some(database.as_path()), 0o700),
+        ] {
+            set_mode(data.path(), 0o755);
+            make_directory_with(data.path(), named).unwrap();
+            assert_eq!(mode_of(data.path()), mode, "{named:?}");
+        }
+        set_mode(data.path(), 0o755);
+        fs::write(data.path().join("books.db.old"), "").unwrap();
+        make_directory_with(data.path(), Some(&database)).unwrap();
+        assert_eq!(mode_of(data.path()), 0o755);
+    }
+
+    #[test]
+    fn a_secret_of_another_user_is_refused_unless_the_directory_is_theirs_too() {
+        let data = directory();
+        let path = data.path().join("admin.key");
+        fs::write(&path, "secret").unwrap();
+        set_mode(&path, 0o600);
+        chown(&path, Some(10_001), None).expect("the tests run as root");
+        let refused = read_secret(&path).unwrap_err().to_string();
+        let command = format!("chown 0 {}", path.display());
+        for part in ["user 10001", &command] {
+            assert!(refused.contains(part), "{refused}");
+        }
+        chown(data.path(), Some(10_001), None).expect("the tests run as root");
+        assert_eq!(read_secret(&path).unwrap(), "secret");
     }
 
     #[test]

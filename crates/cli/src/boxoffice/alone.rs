@@ -17,7 +17,7 @@ use ropeline_server::{
     config::{BearerKey, LogFormat, Overrides, Settings},
     problems::EXPLAINED,
 };
-use ropeline_store::{SystemClock, private};
+use ropeline_store::SystemClock;
 use ropeline_web::{Rates, Server, Tasks, bind};
 use tokio::runtime::Runtime;
 
@@ -175,7 +175,7 @@ async fn open(
         let text = format!("cannot use {}: {cause}", settings.data.display());
         Failure::Server(text.into())
     };
-    private::make_directory(&settings.data).map_err(no_directory)?;
+    settings.make_data_directory().map_err(no_directory)?;
     introduce(gate, settings, &*keeper).await?;
     let books = Books::open(settings, clock.now()).await?;
     let room = settings.boxoffice.room.clone();

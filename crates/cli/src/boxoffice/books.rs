@@ -1,12 +1,6 @@
 //! The books of a box office: where they are, and that they can be used.
 
-use std::{
-    error::Error,
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{error::Error, time::Duration};
 
 use ropeline_boxoffice::{BoxOffice, Database, Rules};
 use ropeline_core::Timestamp;
@@ -37,10 +31,22 @@ impl Books {
     pub(crate) async fn open(settings: &Settings, now: Timestamp) -> Result<Self, Failure> {
         let (url, place) = match &settings.database {
             Some(url) => (url.clone(), url.to_string()),
-            None => own_file(&settings.data)?,
+            None => {
+                let file = settings.data.join(BOOKS);
+                (DatabaseUrl::of_file(&file), file.display().to_string())
+            }
         };
-        let cannot_open = |error: ropeline_boxoffice::Error| {
-            Failure::Server(format!("cannot use the database {place}: {}", whole(&error)).into())
+        let cannot_use = |cause: String| {
+            Failure::Server(format!("cannot use the database {place}: {cause}").into())
+        };
+        let cannot_open = |error: ropeline_boxoffice::Error| cannot_use(whole(&error));
+        let url = match url.file() {
+            Some(file) => {
+                let prepared = private::prepare_database(&file);
+                prepared.map_err(|error| cannot_use(error.to_string()))?;
+                DatabaseUrl::of_file(&file)
+            }
+            None => url,
         };
         let database = open(&url, &place).await.map_err(cannot_open)?;
         let rules = Rules {
@@ -73,14 +79,6 @@ pub(crate) fn has_idle_books(settings: &Settings) -> bool {
     settings.boxoffice.left_out && books()
 }
 
-/// The file in the data directory, which only its owner may read: SQLite itself would ask nobody.
-fn own_file(data: &Path) -> Result<(DatabaseUrl, String), Failure> {
-    let file: PathBuf = data.join(BOOKS);
-    let made = private::open(&file, File::options().append(true).create(true));
-    made.map_err(|cause| cannot_use(&file, &cause))?;
-    Ok((DatabaseUrl::of_file(&file), file.display().to_string()))
-}
-
 /// A server that is away is waited for, as the rooms' own store is; a file that cannot be used is not going to be.
 async fn open(url: &DatabaseUrl, place: &str) -> Result<Database, ropeline_boxoffice::Error> {
     let mut told = false;
@@ -101,10 +99,6 @@ async fn open(url: &DatabaseUrl, place: &str) -> Result<Database, ropeline_boxof
             opened => return opened,
         }
     }
-}
-
-fn cannot_use(file: &Path, cause: &io::Error) -> Failure {
-    Failure::Server(format!("cannot use {}: {cause}", file.display()).into())
 }
 
 /// An error with what caused it.

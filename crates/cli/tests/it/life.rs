@@ -4,7 +4,7 @@ use std::{
     fs::{self, Permissions},
     io::{Read, Write},
     net::TcpStream,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::{PermissionsExt, chown, symlink},
     process::{Command, Stdio},
     time::Duration,
 };
@@ -132,7 +132,7 @@ fn a_new_admin_key_is_shown_on_a_terminal_once() {
 
 #[test]
 fn the_data_directory_is_for_its_owner_alone_whatever_the_umask() {
-    let site = Site::new(STILL_ROOM);
+    let site = Site::new(&format!("[boxoffice]\n{STILL_ROOM}"));
     let serve = site.command("serve");
     let mut careless = Command::new("sh");
     careless
@@ -173,7 +173,7 @@ fn the_data_directory_is_for_its_owner_alone_whatever_the_umask() {
 
 #[test]
 fn files_that_an_earlier_version_left_open_to_others_are_closed() {
-    let site = Site::new(STILL_ROOM);
+    let site = Site::new(&format!("[boxoffice]\n{STILL_ROOM}"));
     site.start().kill();
     let open = [
         "rooms.redb",
@@ -181,17 +181,68 @@ fn files_that_an_earlier_version_left_open_to_others_are_closed() {
         "lock",
         "audit.log",
         "boxoffice.db",
+        "boxoffice.db-wal",
+        "boxoffice.db-shm",
     ];
-    for file in open {
-        fs::set_permissions(site.data().join(file), Permissions::from_mode(0o644)).unwrap();
-    }
-    fs::set_permissions(site.data(), Permissions::from_mode(0o755)).unwrap();
+    open_to_others(&site, &open);
     let server = site.start();
     for file in open {
         assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
     }
     assert_eq!(mode(&site.data()), 0o700);
     assert!(!server.stderr().contains("WARN"), "{}", server.stderr());
+}
+
+#[test]
+fn a_database_file_of_any_name_is_closed_to_others() {
+    let site = Site::new("");
+    let books = site.data().join("my books.db");
+    let url = format!("sqlite:{}", books.display()).replace(' ', "%20");
+    site.configure(&format!("database = '{url}'\n[boxoffice]\n{STILL_ROOM}"));
+    site.start().kill();
+    let open = ["my books.db", "my books.db-wal", "my books.db-shm"];
+    for file in open {
+        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
+    }
+    open_to_others(&site, &open);
+    let server = site.start();
+    for file in open {
+        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
+    }
+    assert_eq!(mode(&site.data()), 0o700);
+    assert!(!server.stderr().contains("WARN"), "{}", server.stderr());
+}
+
+#[test]
+fn no_symbolic_link_to_a_database_is_followed() {
+    for (database, link) in [
+        ("", "boxoffice.db"),
+        ("", "boxoffice.db-wal"),
+        ("books.db", "books.db"),
+        ("books.db", "books.db-shm"),
+    ] {
+        let site = Site::new("");
+        fs::create_dir(site.data()).unwrap();
+        let setting = match database {
+            "" => String::new(),
+            name => format!("database = 'sqlite:{}'\n", site.data().join(name).display()),
+        };
+        site.configure(&format!("{setting}[boxoffice]\n{STILL_ROOM}"));
+        let target = site.with_file("target", b"");
+        symlink(&target, site.data().join(link)).unwrap();
+        let complaint = site.ropeline("serve").complaint(1);
+        assert!(complaint.contains("symbolic link"), "{link}: {complaint}");
+        assert!(complaint.contains(link), "{link}: {complaint}");
+        assert_eq!(fs::read(&target).unwrap(), b"", "{link}");
+    }
+}
+
+/// Gives files of the data directory, and the directory, the permissions that earlier versions gave them.
+fn open_to_others(site: &Site, files: &[&str]) {
+    for file in files {
+        fs::set_permissions(site.data().join(file), Permissions::from_mode(0o644)).unwrap();
+    }
+    fs::set_permissions(site.data(), Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -206,6 +257,27 @@ fn an_admin_key_that_others_can_read_is_refused_with_the_command_that_helps() {
     assert!(!complaint.contains(&site.admin_key()), "{complaint}");
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     site.start().room(&site.admin_key());
+}
+
+#[test]
+fn an_admin_key_of_another_user_is_refused_with_the_command_that_helps() {
+    let site = Site::new(STILL_ROOM);
+    site.start().kill();
+    let file = site.data().join("admin.key");
+    chown(&file, Some(10_001), None).expect("these tests run as root");
+    let complaint = site.ropeline("serve").complaint(1);
+    for part in ["user 10001", &format!("chown 0 {}", file.display())] {
+        assert!(complaint.contains(part), "{complaint}");
+    }
+    // An operator who is root uses the key of a server that is not.
+    chown(site.data(), Some(10_001), None).expect("these tests run as root");
+    let server = site.start();
+    assert!(
+        server.stderr().contains("belongs to user 10001"),
+        "{}",
+        server.stderr()
+    );
+    site.ropeline("room list").result();
 }
 
 #[test]
@@ -239,6 +311,23 @@ fn no_symbolic_link_in_the_data_directory_is_followed() {
         assert!(complaint.contains("symbolic link"), "{link}: {complaint}");
         assert!(complaint.contains(needed), "{link}: {complaint}");
         assert_eq!(fs::read(&target).unwrap(), b"", "{link}");
+    }
+}
+
+#[test]
+fn keys_behind_a_link_that_leads_nowhere_are_not_replaced() {
+    for (link, needed) in [
+        ("keys.json", "the signing keys"),
+        ("admin.key", "the admin key"),
+    ] {
+        let site = Site::new(STILL_ROOM);
+        fs::create_dir(site.data()).unwrap();
+        let link = site.data().join(link);
+        symlink("/nowhere/at-all", &link).unwrap();
+        let complaint = site.ropeline("serve").complaint(1);
+        assert!(complaint.contains("symbolic link"), "{complaint}");
+        assert!(complaint.contains(needed), "{complaint}");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 }
 
@@ -377,7 +466,7 @@ impl UnfinishedJoin {
     }
 
     /// Sends the rest, and gives the place view.
-    fn finish(&mut self) -> Value {
+    pub(crate) fn finish(&mut self) -> Value {
         self.0
             .write_all(Self::BODY.as_bytes())
             .expect("an open socket");

@@ -1,6 +1,11 @@
 //! Where the box office keeps its books.
 
-use std::{fmt, os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    ffi::OsString,
+    fmt,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::{Path, PathBuf},
+};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use url::Url;
@@ -58,6 +63,18 @@ impl DatabaseUrl {
     pub fn of_file(file: &Path) -> Self {
         let name = percent_encode(file.as_os_str().as_bytes(), ENCODED);
         Self(format!("sqlite:{name}").into())
+    }
+
+    /// The file that it names, if it does not name a server.
+    pub fn file(&self) -> Option<PathBuf> {
+        let name = self.0.strip_prefix("sqlite:")?;
+        let name = name.strip_prefix("//").unwrap_or(name);
+        let bytes = percent_decode_str(name).collect();
+        Some(
+            PathBuf::from(OsString::from_vec(bytes))
+                .components()
+                .collect(),
+        )
     }
 
     /// The address with its password, for connecting.
@@ -177,6 +194,22 @@ mod tests {
             "",
         ] {
             assert!(DatabaseUrl::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_names_its_file() {
+        for (text, file) in [
+            ("sqlite:box.db", Some("box.db")),
+            ("sqlite:./data/a%20b.db", Some("./data/a b.db")),
+            ("sqlite:/var/box.db", Some("/var/box.db")),
+            ("sqlite://box.db", Some("box.db")),
+            ("sqlite:///var/box.db", Some("/var/box.db")),
+            ("sqlite:////var/box.db", Some("/var/box.db")),
+            ("postgres://db/box", None),
+        ] {
+            let url = DatabaseUrl::parse(text).unwrap();
+            assert_eq!(url.file().as_deref(), file.map(Path::new), "{text}");
         }
     }
 

@@ -35,7 +35,7 @@ use std::{
 };
 
 use ropeline_core::{Policy, RoomId};
-use ropeline_store::Durability;
+use ropeline_store::{Durability, private};
 use ropeline_web::Limits;
 pub use ropeline_web::{RateLimits, TrustedProxies};
 
@@ -175,6 +175,12 @@ impl Settings {
         } else {
             Ok(())
         }
+    }
+
+    /// Makes the data directory for its owner alone, or closes it to others if nothing but files of Ropeline is in it.
+    pub fn make_data_directory(&self) -> io::Result<()> {
+        let database = self.database.as_ref().and_then(DatabaseUrl::file);
+        private::make_directory_with(&self.data, database.as_deref())
     }
 
     /// A key that a reload found, or the earlier one if that key is too short. The fresh settings alone cannot tell, since

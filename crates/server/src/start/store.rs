@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ropeline_store::{
-    Clock, EmbeddedStore, OpenError, RedisOptions, RedisStore, RedisUrl, Store, Unreached, private,
+    Clock, EmbeddedStore, OpenError, RedisOptions, RedisStore, RedisUrl, Store, Unreached,
 };
 
 use super::StartError;
@@ -52,6 +52,10 @@ pub(super) async fn open(
     }
     let (store, shared): (Arc<dyn Store>, Option<Arc<dyn SharedTexts>>) = match &settings.store {
         StoreChoice::Embedded => {
+            // The store makes its directory too, but knows no other database.
+            if settings.database.is_some() {
+                make_directory(settings)?;
+            }
             let store = EmbeddedStore::open(&settings.data, Arc::clone(clock))?;
             (Arc::new(store), None)
         }
@@ -78,7 +82,8 @@ pub(super) async fn open(
 
 /// Keys and the audit log are on the disk of each node.
 fn make_directory(settings: &Settings) -> Result<(), OpenError> {
-    private::make_directory(&settings.data).map_err(|cause| OpenError::Directory {
+    let made = settings.make_data_directory();
+    made.map_err(|cause| OpenError::Directory {
         directory: settings.data.display().to_string(),
         cause,
     })

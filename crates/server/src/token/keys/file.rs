@@ -56,8 +56,8 @@ impl KeyFile {
 
     /// The keys of a data directory, made now if there are none.
     pub fn open_or_create(directory: &Path, now: Timestamp) -> Result<Self, KeyError> {
-        if Self::path(directory).exists() {
-            return Self::open(directory);
+        if let Some(keys) = Self::find(directory)? {
+            return Ok(keys);
         }
         let file = Self::new(now);
         file.save(directory)?;
