@@ -49,7 +49,8 @@ pub(crate) enum Command {
     /// Watch and steer the rooms of a running server
     ///
     /// The server is the one of the settings, and the key the one in its data directory. For a server elsewhere give
-    /// --url, and the key by the variable `ROPELINE_ADMIN_KEY` or by --admin-key-file.
+    /// --url, and the key by the variable `ROPELINE_ADMIN_KEY`, by --admin-key-file, or with --data if its data directory is
+    /// on this machine.
     Room(RoomArgs),
     /// List and end the sessions of the operators' page of a running server
     Admin(AdminArgs),
@@ -202,6 +203,7 @@ impl SettingsArgs {
             ("store", "--store"),
             ("database", "--database"),
             ("admin_key", "--admin-key"),
+            ("admin_key_file", "--admin-key-file"),
             ("service_key", "--service-key"),
         ];
         let is_typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);

@@ -1,6 +1,6 @@
 //! The key that opens the admin API.
 
-use std::io;
+use std::{io, path::Path};
 
 use reqwest::RequestBuilder;
 use ropeline_server::config::Settings;
@@ -14,13 +14,15 @@ use crate::args::TypedFlags;
 pub(crate) enum KeyDirectory {
     /// For the one of the settings, since the directory is that of the settings too.
     OfListener,
-    /// For any: the operator has named the directory together with the server.
+    /// For any: the operator has typed the directory together with a server, and no key. Flags beat the environment and
+    /// the settings file, so the key in it comes first.
     Named,
 }
 
 impl KeyDirectory {
-    pub(crate) fn of(typed: &TypedFlags) -> Self {
-        if typed.have("--data") {
+    pub(crate) fn of(typed: &TypedFlags, url: Option<&BaseUrl>) -> Self {
+        let has_key = typed.have("--admin-key") || typed.have("--admin-key-file");
+        if url.is_some() && typed.have("--data") && !has_key {
             Self::Named
         } else {
             Self::OfListener
@@ -35,15 +37,19 @@ pub(crate) fn admin_key(
     base: &BaseUrl,
     directory: KeyDirectory,
 ) -> io::Result<Option<String>> {
-    if let Some(given) = &settings.admin_key {
-        return Ok(Some(given.reveal().to_owned()));
-    }
+    let given = settings.admin_key.as_ref();
+    let given = given.map(|key| key.reveal().to_owned());
     let listener = BaseUrl::of_listener(settings.listen).socket();
     let is_listener = base.socket().is_some_and(|socket| Some(socket) == listener);
-    if directory == KeyDirectory::OfListener && !is_listener {
-        return Ok(None);
+    match directory {
+        KeyDirectory::Named => Ok(key_in(&settings.data)?.or(given)),
+        KeyDirectory::OfListener if given.is_none() && is_listener => key_in(&settings.data),
+        KeyDirectory::OfListener => Ok(given),
     }
-    match private::read_secret(&settings.data.join("admin.key")) {
+}
+
+fn key_in(data: &Path) -> io::Result<Option<String>> {
+    match private::read_secret(&data.join("admin.key")) {
         Ok(text) => Ok(Some(text.trim().to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -64,7 +64,9 @@ pub(crate) fn run(
     }
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     runtime.block_on(async {
-        let server = Server::reach(command.target(), &settings, KeyDirectory::of(typed)).await?;
+        let target = command.target();
+        let directory = KeyDirectory::of(typed, target.url.as_ref());
+        let server = Server::reach(target, &settings, directory).await?;
         match command {
             LoadCommand::Crowd(args) => run::send_crowd(&args, &server).await,
             LoadCommand::Herd(args) => open::run(args.plan()?, &args.target, &server).await,

@@ -35,9 +35,10 @@ impl Desk {
         typed: &TypedFlags,
     ) -> Result<Self, Failure> {
         let settings = Settings::load(overrides)?;
-        let base = server.url.0.clone();
-        let base = base.unwrap_or_else(|| BaseUrl::of_listener(settings.listen));
-        let key = admin_key(&settings, &base, KeyDirectory::of(typed));
+        let url = server.url.0.clone();
+        let directory = KeyDirectory::of(typed, url.as_ref());
+        let base = url.unwrap_or_else(|| BaseUrl::of_listener(settings.listen));
+        let key = admin_key(&settings, &base, directory);
         let key = key.map_err(|why| Trouble::unreadable_key(&settings.data, &why))?;
         let Some(key) = key else {
             return Err(Trouble::no_key(&base, &settings.data).into());

@@ -1,5 +1,7 @@
 //! Which server `ropeline room` talks to, with which key, and what it says when that fails.
 
+use ropeline_testing::write_secret;
+
 use crate::{Shell, process::Site, room::three_visitors};
 
 #[test]
@@ -40,6 +42,43 @@ fn a_data_directory_that_is_named_with_a_server_has_its_key() {
         complaint.contains("there is no admin key at hand"),
         "a key is not shown to an address that it was not named with: {complaint}"
     );
+}
+
+#[test]
+fn a_directory_and_a_server_that_are_named_beat_a_key_that_is_not() {
+    let (site, _server) = three_visitors();
+    let elsewhere = Shell::new().with_variable("ROPELINE_ADMIN_KEY", "the-key-of-another-server");
+    let line = format!(
+        "room list --url http://{} --data {}",
+        site.address(),
+        site.data().display()
+    );
+    assert!(elsewhere.ropeline(&line).result().contains("main"));
+
+    let in_file = Shell::new().with_file("ropeline.toml", "admin_key_file = 'key'\n");
+    write_secret(&in_file.path().join("key"), "the-key-of-another-server");
+    assert!(in_file.ropeline(&line).result().contains("main"));
+
+    let typed = format!("{line} --admin-key-file key");
+    let wrong = in_file.ropeline(&typed).complaint(1);
+    assert!(wrong.contains("does not take this admin key"), "{wrong}");
+    let typed = format!("{line} --admin-key the-key-of-another-server");
+    Shell::new().ropeline(&typed).complaint(1);
+}
+
+#[test]
+fn a_key_that_is_given_opens_a_server_whose_directory_has_none_or_an_old_one() {
+    let key = "the-key-that-is-given-by-variable";
+    let site = Site::new("").with_variable("ROPELINE_ADMIN_KEY", key);
+    let _server = site.start();
+    let url = format!("--url http://{}", site.address());
+    // The commands of a site name its directory by flag.
+    site.ropeline(&format!("room list {url}")).result();
+    write_secret(
+        &site.data().join("admin.key"),
+        "an-old-key-of-this-directory",
+    );
+    site.ropeline("room list").result();
 }
 
 #[test]
