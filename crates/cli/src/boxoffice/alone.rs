@@ -239,7 +239,7 @@ fn place_of_key(key: Option<&BearerKey>) -> String {
     let given = |key: &BearerKey| AdminKeyNote::Given(key.file().map(Path::to_owned));
     key.map_or_else(
         || "none: to make concerts, give one by --admin-key-file or ROPELINE_ADMIN_KEY".to_owned(),
-        |key| serve::admin_key_place(&given(key)),
+        |key| given(key).to_string(),
     )
 }
 

@@ -50,9 +50,9 @@ fn text(started: &Started, wish: Wish, books: Option<&str>) -> String {
         && io::stdout().is_terminal()
     {
         text.add("admin key", key);
-        text.add("", &admin_key_place(&started.admin_key));
+        text.add("", &started.admin_key.to_string());
     } else {
-        text.add("admin key", &admin_key_place(&started.admin_key));
+        text.add("admin key", &started.admin_key.to_string());
     }
     let rooms = match books {
         Some(_) => format!(" (the rooms are at {here}/rooms)"),
@@ -93,23 +93,9 @@ fn log(started: &Started, wish: Wish, books: Option<&str>) {
         store = %started.store,
         data.directory = %started.data.display(),
         database = books,
-        admin_key = admin_key_place(&started.admin_key),
+        admin_key = %started.admin_key,
         "listening"
     );
-}
-
-/// Where the admin key is.
-pub(crate) fn admin_key_place(note: &AdminKeyNote) -> String {
-    match note {
-        AdminKeyNote::New(NewAdminKey { file, .. }) => format!("in {}, made now", file.display()),
-        AdminKeyNote::Kept(file) | AdminKeyNote::Given(Some(file)) => {
-            format!("in {}", file.display())
-        }
-        AdminKeyNote::Given(None) => "given by ROPELINE_ADMIN_KEY or --admin-key".to_owned(),
-        AdminKeyNote::OfFirstNode => {
-            "the one that the first node made, in its data directory".to_owned()
-        }
-    }
 }
 
 /// Lines of a name and what there is to say of it.

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use self::greeting::greet;
-pub(crate) use self::{greeting::admin_key_place, reload::Reloading};
+pub(crate) use self::reload::Reloading;
 use crate::{
     args::TypedFlags,
     boxoffice::{Neighbour, Wish, has_idle_books},

@@ -15,13 +15,13 @@ use crate::{
 
 /// What has not happened by then never will.
 const PATIENCE: Duration = Duration::from_secs(10);
-const RELOADED: &str = "the settings were reloaded";
+pub(crate) const RELOADED: &str = "the settings were reloaded";
 const REFUSED: &str = "the settings were not reloaded, and nothing was changed";
 const FIRST_KEY: &str = "the-first-key-of-these-tests";
 const SECOND_KEY: &str = "the-second-key-of-these-tests";
 
 /// Sends SIGHUP and waits until it has been answered; gives what was logged.
-fn reload(server: &Server, answer: &str) -> String {
+pub(crate) fn reload(server: &Server, answer: &str) -> String {
     let before = server.stderr();
     server.hang_up();
     until(PATIENCE, answer, || {

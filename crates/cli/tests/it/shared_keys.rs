@@ -7,6 +7,7 @@ use ropeline_testing::{TestRedis, http::Client};
 use crate::{
     admin::{is_in, log_in},
     process::{Server, Site, mode},
+    reload::{RELOADED, reload},
     still::STILL_ROOM,
     visitor::{status, token_of},
     wait::until,
@@ -163,6 +164,55 @@ fn a_given_admin_key_that_others_do_not_take_is_warned_of() {
     let warned = "is not the one that other nodes take";
     assert!(server.stderr().contains(warned), "{}", server.stderr());
     server.room("another-admin-key-than-theirs");
+}
+
+#[test]
+fn a_key_that_a_reload_gives_to_a_node_is_not_shared() {
+    let redis = TestRedis::start();
+    let site = site(&redis);
+    let settings = format!("store = '{}'\n{STILL_ROOM}", redis.url());
+    let server = site.start();
+    let made = shared(&redis, "admin-key");
+    let file = site.with_file("key", b"another-admin-key-than-theirs");
+    site.configure(&format!(
+        "admin_key_file = '{}'\n{settings}",
+        file.display()
+    ));
+    let said = reload(&server, RELOADED);
+    assert!(
+        said.contains("is not the one that other nodes take"),
+        "{said}"
+    );
+    server.room("another-admin-key-than-theirs");
+    assert_eq!(shared(&redis, "admin-key"), made);
+
+    // Every round of the node that shares its keys shares its admin key too, so one round is enough.
+    redis.cli(&["FLUSHALL"]);
+    until(HEARD_MAX, "the signing keys are shared again", || {
+        shared(&redis, "signing-keys")
+            .contains("keys")
+            .then_some(())
+    });
+    redis.cli(&["DEL", "rl:shared:signing-keys"]);
+    until(HEARD_MAX, "and once more", || {
+        shared(&redis, "signing-keys")
+            .contains("keys")
+            .then_some(())
+    });
+    assert_eq!(shared(&redis, "admin-key"), "");
+    let log = server.stderr();
+    assert!(!log.contains("other nodes take another admin key"), "{log}");
+
+    // Taken away again, the key that this node made is shared again, and stays so.
+    site.configure(&settings);
+    let said = reload(&server, RELOADED);
+    assert!(said.contains("the admin key has changed"), "{said}");
+    assert_eq!(shared(&redis, "admin-key"), made);
+    redis.cli(&["FLUSHALL"]);
+    until(HEARD_MAX, "the key is shared again", || {
+        (shared(&redis, "admin-key") == made).then_some(())
+    });
+    server.room(&site.admin_key());
 }
 
 #[test]

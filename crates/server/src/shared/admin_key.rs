@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use ropeline_store::StoreError;
 
 use super::SharedTexts;
@@ -14,12 +14,15 @@ use crate::app::KeyDigest;
 /// The name of the text.
 const NAME: &str = "admin-key";
 
-/// The digest of the key that nodes share, which each of them keeps there.
+/// Keeps the digest of the key that nodes share in the store, for as long as this node takes that key.
 #[derive(Debug)]
 pub(crate) struct SharedAdminKey {
     texts: Arc<dyn SharedTexts>,
-    digest: Arc<ArcSwap<KeyDigest>>,
+    digest: SharedDigest,
 }
+
+/// The digest that a node shares; none while it takes a key that the operator has given to it.
+pub(crate) type SharedDigest = Arc<ArcSwapOption<KeyDigest>>;
 
 /// What the nodes share as the operators' key.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub(crate) enum Shared {
 }
 
 impl SharedAdminKey {
-    pub(crate) fn new(texts: Arc<dyn SharedTexts>, digest: Arc<ArcSwap<KeyDigest>>) -> Self {
+    pub(crate) fn new(texts: Arc<dyn SharedTexts>, digest: SharedDigest) -> Self {
         Self { texts, digest }
     }
 
@@ -57,7 +60,9 @@ impl SharedAdminKey {
 
     /// Shares the key again if the store has lost it, and says so if the nodes no longer agree.
     pub(super) async fn look(&self) -> Result<Option<String>, StoreError> {
-        let ours = self.digest.load_full();
+        let Some(ours) = self.digest.load_full() else {
+            return Ok(None);
+        };
         match Self::read(&*self.texts).await? {
             Shared::Key(digest) if digest == *ours => Ok(None),
             Shared::Nothing => {
@@ -77,8 +82,8 @@ mod tests {
     use super::*;
     use crate::shared::memory::Memory;
 
-    fn slot(digest: &KeyDigest) -> Arc<ArcSwap<KeyDigest>> {
-        Arc::new(ArcSwap::from_pointee(digest.clone()))
+    fn slot(digest: &KeyDigest) -> SharedDigest {
+        Arc::new(ArcSwapOption::from_pointee(digest.clone()))
     }
 
     #[tokio::test]
@@ -108,6 +113,20 @@ mod tests {
         let text = texts.texts()[NAME].clone();
         assert_eq!(KeyDigest::from_text(&text), Some(theirs));
         assert!(!text.contains("theirs"), "only the digest is shared");
+    }
+
+    #[tokio::test]
+    async fn a_node_that_was_given_its_key_neither_shares_nor_compares_it() {
+        let texts = Arc::new(Memory::default());
+        let digest = SharedDigest::default();
+        let node = SharedAdminKey::new(Arc::clone(&texts) as _, Arc::clone(&digest));
+        assert_eq!(node.look().await, Ok(None));
+        assert!(texts.texts().is_empty());
+        let theirs = KeyDigest::of("theirs");
+        SharedAdminKey::offer(&*texts, &theirs).await.unwrap();
+        assert_eq!(node.look().await, Ok(None));
+        digest.store(Some(Arc::new(KeyDigest::of("ours"))));
+        assert!(node.look().await.unwrap().is_some());
     }
 
     #[tokio::test]

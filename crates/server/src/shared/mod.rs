@@ -13,7 +13,7 @@ use ropeline_store::{RedisStore, StoreError};
 
 pub use self::keys::{KeyPlace, SharedKeyError};
 pub(crate) use self::{
-    admin_key::{Shared, SharedAdminKey},
+    admin_key::{Shared, SharedAdminKey, SharedDigest},
     files::Files,
     keys::SharedKeys,
 };
@@ -25,8 +25,7 @@ pub(crate) const LOOK: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Sharing {
     pub(crate) keys: SharedKeys,
-    /// None where the operator has given this node its key.
-    pub(crate) admin_key: Option<SharedAdminKey>,
+    pub(crate) admin_key: SharedAdminKey,
 }
 
 impl Sharing {
@@ -50,7 +49,7 @@ impl Sharing {
             Err(SharedKeyError::Store(_)) => return None,
             Err(error) => return Some(error.to_string()),
         }
-        self.admin_key.as_ref()?.look().await.ok()?
+        self.admin_key.look().await.ok()?
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::{
@@ -94,6 +95,16 @@ async fn read(texts: &dyn SharedTexts) -> Result<Shared, StartError> {
 }
 
 impl OperatorsKey {
+    /// The digest that this node shares with others, if there are any.
+    pub(super) fn shared_digest(&self) -> Option<Arc<KeyDigest>> {
+        match self.note {
+            AdminKeyNote::Given(_) => None,
+            AdminKeyNote::Kept(_) | AdminKeyNote::New(_) | AdminKeyNote::OfFirstNode => {
+                Some(Arc::new(self.digest.clone()))
+            }
+        }
+    }
+
     fn given(key: &BearerKey) -> Self {
         Self {
             digest: KeyDigest::of(key.reveal()),
@@ -311,9 +322,17 @@ mod tests {
     #[tokio::test]
     async fn a_key_in_the_data_directory_that_no_header_can_hold_is_refused() {
         let data = directory();
-        for text in ["", "\n", "two words of some length", "열쇠열쇠열쇠열쇠열쇠열쇠열쇠열쇠"] {
+        for text in [
+            "",
+            "\n",
+            "two words of some length",
+            "열쇠열쇠열쇠열쇠열쇠열쇠열쇠열쇠",
+        ] {
             write_secret(&data.path().join(FILE), text);
-            assert!(admin_key(&settings(&data, None), None).await.is_err(), "{text}");
+            assert!(
+                admin_key(&settings(&data, None), None).await.is_err(),
+                "{text}"
+            );
         }
     }
 

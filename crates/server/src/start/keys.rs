@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use ropeline_store::Clock;
 
 use super::{
@@ -14,7 +14,7 @@ use crate::{
     config::{LoginSettings, Settings},
     follow::{Followed, Following},
     login::{LoginKeyError, Logins},
-    shared::{SharedAdminKey, SharedKeyError, SharedKeys, SharedTexts, Sharing},
+    shared::{SharedAdminKey, SharedDigest, SharedKeyError, SharedKeys, SharedTexts, Sharing},
     token::{KeyError, KeyFile, KeyRing},
 };
 
@@ -28,6 +28,8 @@ pub(super) struct Keys {
     pub(super) operators: OperatorsKey,
     /// The digest of the operators' key, replaced when the settings are reloaded.
     pub(super) admin_key: Slot<KeyDigest>,
+    /// The digest of the key that nodes share, replaced at the same time.
+    pub(super) shared_digest: SharedDigest,
     /// Files whose changes are taken up while the server runs.
     pub(super) followed: Following,
     /// What is done meanwhile to have the same keys as other nodes, where there may be any.
@@ -43,6 +45,7 @@ pub(super) async fn open(
     let logins = follow_logins(&settings.login, &mut followed)?;
     let operators = admin_key(settings, shared.as_deref()).await?;
     let digest = Arc::new(ArcSwap::from_pointee(operators.digest.clone()));
+    let shared_digest = Arc::new(ArcSwapOption::new(operators.shared_digest()));
     let (signing, sharing) = match shared {
         None => {
             let (signing, file) = follow_keys(&settings.data, clock)?;
@@ -51,8 +54,7 @@ pub(super) async fn open(
         }
         Some(texts) => {
             let keys = shared_keys(&settings.data, &texts, clock).await?;
-            let made = settings.admin_key.is_none();
-            let admin_key = made.then(|| SharedAdminKey::new(texts, Arc::clone(&digest)));
+            let admin_key = SharedAdminKey::new(texts, Arc::clone(&shared_digest));
             (keys.ring(), Some(Sharing { keys, admin_key }))
         }
     };
@@ -61,6 +63,7 @@ pub(super) async fn open(
         logins,
         operators,
         admin_key: digest,
+        shared_digest,
         followed: Following::of(followed),
         sharing,
     })

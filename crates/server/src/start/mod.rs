@@ -45,7 +45,7 @@ use crate::{
     queue::{CatchUps, LastPasses, Outage, Straight},
     router::{cors, router},
     service::InProcess,
-    shared::{self, Files, SharedTexts, Sharing},
+    shared::{self, Files, SharedDigest, SharedTexts, Sharing},
 };
 
 /// How long a command whose client has gone may still take when the server stops. Redis is waited for at most two seconds.
@@ -60,6 +60,7 @@ pub struct Ready {
     listener: TcpListener,
     followed: Following,
     shared: Option<Arc<dyn SharedTexts>>,
+    shared_digest: SharedDigest,
     settings: Settings,
     sharing: Option<Sharing>,
     beside: Option<Router>,
@@ -97,6 +98,7 @@ impl Ready {
             logins,
             operators,
             admin_key,
+            shared_digest,
             followed,
             sharing,
         } = keys::open(&settings, shared.clone(), &clock).await?;
@@ -166,6 +168,7 @@ impl Ready {
             settings,
             followed,
             shared,
+            shared_digest,
             sharing,
             beside: None,
             loops: None,
@@ -193,6 +196,7 @@ impl Ready {
         Reloader::new(
             self.app.clone(),
             self.shared.clone(),
+            Arc::clone(&self.shared_digest),
             self.followed.clone(),
             self.settings.clone(),
         )

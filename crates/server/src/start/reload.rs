@@ -11,7 +11,7 @@ use crate::{
     config::{LogSettings, RoomSettings, Settings},
     follow::{Followed, Following},
     login::Logins,
-    shared::SharedTexts,
+    shared::{SharedDigest, SharedTexts},
 };
 
 /// Settings that a running server takes up, by the beginning of their names; the rest need a restart.
@@ -22,6 +22,8 @@ const TAKEN_UP: [&str; 4] = ["rooms.", "login.", "rate_limits.", "log.level"];
 pub struct Reloader {
     app: App,
     shared: Option<Arc<dyn SharedTexts>>,
+    /// The digest of the admin key that nodes share.
+    shared_digest: SharedDigest,
     followed: Following,
     /// What is in force.
     running: Settings,
@@ -31,12 +33,14 @@ impl Reloader {
     pub(super) fn new(
         app: App,
         shared: Option<Arc<dyn SharedTexts>>,
+        shared_digest: SharedDigest,
         followed: Following,
         running: Settings,
     ) -> Self {
         Self {
             app,
             shared,
+            shared_digest,
             followed,
             running,
         }
@@ -95,7 +99,11 @@ impl Reloader {
             login,
             rate_limits: fresh.rate_limits,
             admin_key: running.long_enough("admin", fresh.admin_key, running.admin_key.as_ref()),
-            service_key: running.long_enough("service", fresh.service_key, running.service_key.as_ref()),
+            service_key: running.long_enough(
+                "service",
+                fresh.service_key,
+                running.service_key.as_ref(),
+            ),
             log: LogSettings {
                 level: fresh.log.level,
                 ..running.log.clone()
@@ -108,12 +116,14 @@ impl Reloader {
     async fn reload_admin_key(&self, wanted: &Settings) {
         match admin_key(wanted, self.shared.as_deref()).await {
             Ok(operators) => {
+                self.shared_digest.store(operators.shared_digest());
                 if let Some(warning) = operators.warning {
                     tracing::warn!("{warning}");
                 }
                 if operators.digest != **self.app.admin_key.load() {
                     self.app.admin_key.store(Arc::new(operators.digest));
                     tracing::info!(
+                        admin_key = %operators.note,
                         "the admin key has changed: the one before and all sessions opened with it are void"
                     );
                 }

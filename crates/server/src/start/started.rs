@@ -1,6 +1,6 @@
 //! What an operator is told at the start.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use ropeline_core::{RoomId, View};
 
@@ -49,6 +49,20 @@ pub enum AdminKeyNote {
     New(NewAdminKey),
     /// Another node has made it, and has it in its data directory.
     OfFirstNode,
+}
+
+/// Where the admin key is.
+impl fmt::Display for AdminKeyNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::New(NewAdminKey { file, .. }) => write!(f, "in {}, made now", file.display()),
+            Self::Kept(file) | Self::Given(Some(file)) => write!(f, "in {}", file.display()),
+            Self::Given(None) => f.write_str("given by ROPELINE_ADMIN_KEY or --admin-key"),
+            Self::OfFirstNode => {
+                f.write_str("the one that the first node made, in its data directory")
+            }
+        }
+    }
 }
 
 /// An admin key that was made just now.
