@@ -108,9 +108,11 @@ impl Site {
         Self { group, ..self }
     }
 
-    /// The settings from the next start on.
+    /// The settings from the next start or reload on. A server that reads them now sees the old or the new ones.
     pub(crate) fn configure(&self, settings: &str) {
-        fs::write(self.settings(), settings).expect("a file in a directory of the test's own");
+        let fresh = self.settings().with_extension("new");
+        fs::write(&fresh, settings).expect("a file in a directory of the test's own");
+        fs::rename(fresh, self.settings()).expect("both are in the same directory");
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -1,14 +1,16 @@
 //! SIGHUP: settings that are taken up while the server runs.
 
-use std::{fs, time::Duration};
+use std::{cell::Cell, fs, net::TcpStream, path::Path, time::Duration};
 
 use ropeline_testing::{
     http::{Ask, Client},
+    login::LoginKey,
     write_secret,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
+    life::UnfinishedJoin,
     process::{Server, Site},
     wait::until,
 };
@@ -36,6 +38,20 @@ fn rooms(client: &mut Client, key: &str) -> u16 {
     client
         .send(&ask.header("Authorization", &format!("Bearer {key}")))
         .status
+}
+
+/// Joins as a service with this key, and gives the status.
+fn join_for_service(client: &mut Client, key: &str) -> u16 {
+    let ask = Ask::post("/api/v1/service/rooms/main/tokens");
+    client
+        .send(&ask.header("Authorization", &format!("Bearer {key}")))
+        .status
+}
+
+/// Creates a concert with this admin key, and gives the status.
+fn create_concert(client: &mut Client, key: &str) -> u16 {
+    let ask = Ask::post("/api/v1/admin/concerts").header("Authorization", &format!("Bearer {key}"));
+    client.send(&ask.json(&json!({"title": "A night"}))).status
 }
 
 fn policy<'a>(room: &'a Value, name: &str) -> &'a Value {
@@ -153,18 +169,194 @@ fn the_key_that_the_first_start_made_can_be_replaced_without_a_restart() {
 }
 
 #[test]
+fn a_reload_that_makes_an_admin_key_says_where_it_is() {
+    let site = Site::new("");
+    let file = site.with_file("key", FIRST_KEY.as_bytes());
+    site.configure(&format!("admin_key_file = '{}'\n", file.display()));
+    let server = site.start();
+    site.configure("");
+    let said = reload(&server, RELOADED);
+    let key = site.admin_key();
+    let place = format!("in {}, made now", site.data().join("admin.key").display());
+    assert!(said.contains(&place), "{said}");
+    assert!(!said.contains(&key), "{said}");
+    server.room(&key);
+}
+
+#[test]
+fn logins_are_gained_and_follow_the_settings() {
+    let site = Site::new("");
+    let server = site.start();
+    let room = "[rooms.main]\nbatch = 1\nidentity = 'jwt'\n";
+    let keys = ["first", "second"].map(|name| (name, LoginKey::hs256(&secret(name))));
+    let files = keys
+        .each_ref()
+        .map(|(name, _)| site.with_file(name, &secret(name)));
+    let settings = |file: &Path, audience: &str| {
+        format!(
+            "[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = '{audience}'\n{room}",
+            file.display()
+        )
+    };
+    let users = Cell::new(0);
+    let join = |at: usize, audience: &str| {
+        let (_, key) = &keys[at];
+        let user = users.replace(users.get() + 1).to_string();
+        let claims = json!({"iss": "i", "aud": audience, "sub": user, "exp": 4_000_000_000_u64});
+        let bearer = format!("Bearer {}", key.login(&claims));
+        let ask = Ask::post("/api/v1/queue/tokens").header("Authorization", &bearer);
+        server.client().send(&ask).status
+    };
+    // Gained.
+    site.configure(&settings(&files[0], "a"));
+    let said = reload(&server, RELOADED);
+    assert!(said.contains("setting.name=\"login"), "{said}");
+    assert_eq!((join(0, "a"), join(1, "a")), (201, 401));
+    // Another file, and another audience of the same file.
+    site.configure(&settings(&files[1], "a"));
+    reload(&server, RELOADED);
+    assert_eq!((join(0, "a"), join(1, "a")), (401, 201));
+    site.configure(&settings(&files[1], "b"));
+    reload(&server, RELOADED);
+    assert_eq!((join(1, "a"), join(1, "b")), (401, 201));
+    // The same file with another key, which a reload takes up without waiting.
+    write_secret(&files[1], secret("first"));
+    reload(&server, RELOADED);
+    assert_eq!((join(0, "b"), join(1, "b")), (201, 401));
+    // A file that cannot be used changes nothing.
+    site.configure(&settings(&site.with_file("short", b"short"), "b"));
+    let said = reload(&server, REFUSED);
+    assert!(said.contains("login"), "{said}");
+    assert_eq!(join(0, "b"), 201);
+}
+
+#[test]
+fn logins_that_are_taken_away_go_on_until_a_restart() {
+    let site = Site::new("");
+    let file = site.with_file("secret", &secret("first"));
+    site.configure(&format!(
+        "[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = 'a'\n[rooms.main]\nbatch = 1\nidentity = 'jwt'\n",
+        file.display()
+    ));
+    let server = site.start();
+    site.configure("[rooms.main]\nbatch = 2\n");
+    for _ in 0..2 {
+        let said = reload(&server, RELOADED);
+        assert!(said.contains("setting.name=\"login"), "{said}");
+        assert!(said.contains("needs a restart"), "{said}");
+    }
+    let claims = json!({"iss": "i", "aud": "a", "sub": "ann", "exp": 4_000_000_000_u64});
+    let bearer = format!(
+        "Bearer {}",
+        LoginKey::hs256(&secret("first")).login(&claims)
+    );
+    let ask = Ask::post("/api/v1/queue/tokens").header("Authorization", &bearer);
+    assert_eq!(server.client().send(&ask).status, 201);
+}
+
+#[test]
+fn a_hangup_while_the_server_stops_ends_nothing_early() {
+    let site = Site::new("[rooms.main]\nbatch = 7\n");
+    let mut server = site.start();
+    let stream = TcpStream::connect(server.address()).expect("a server that is ready");
+    let mut request = UnfinishedJoin::send(stream);
+    server.terminate();
+    until(PATIENCE, "the stop is logged", || {
+        server.stderr().contains("stopping").then_some(())
+    });
+    site.configure("[rooms.main]\nbatch = 8\n");
+    let said = reload(&server, RELOADED);
+    assert!(said.contains("batch: 7 -> 8"), "{said}");
+    request.finish();
+    // One that comes while the last things are written must not end the process either.
+    server.hang_up();
+    assert_eq!(server.ended_within(PATIENCE).code(), Some(0));
+    let server = site.start();
+    assert_eq!(policy(&server.room(&site.admin_key()), "batch"), 8);
+    assert!(
+        !server.stdout().contains("changed:"),
+        "it was applied by the reload"
+    );
+}
+
+#[test]
+fn the_last_of_several_hangups_holds() {
+    let site = Site::new("[rooms.main]\nbatch = 1\n");
+    let server = site.start();
+    for batch in 2..=20 {
+        site.configure(&format!("[rooms.main]\nbatch = {batch}\n"));
+        server.hang_up();
+        server.hang_up();
+    }
+    let key = site.admin_key();
+    until(PATIENCE, "the last settings hold", || {
+        (policy(&server.room(&key), "batch") == 20).then_some(())
+    });
+    let log = server.stderr();
+    assert!(!log.contains("ERROR") && !log.contains("WARN"), "{log}");
+}
+
+/// A secret of the length that a login key must have.
+fn secret(name: &str) -> Vec<u8> {
+    name.bytes().cycle().take(32).collect()
+}
+
+#[test]
+fn a_short_key_is_not_taken_up_where_others_can_try_keys() {
+    let site = Site::beyond_loopback("");
+    let server = site.start();
+    let (key, mut client) = (site.admin_key(), server.client());
+    write_secret(&site.data().join("admin.key"), "abc");
+    let said = reload(&server, RELOADED);
+    assert!(said.contains("at least 16 characters"), "{said}");
+    assert_eq!(
+        (rooms(&mut client, &key), rooms(&mut client, "abc")),
+        (200, 401)
+    );
+}
+
+#[test]
+fn a_short_key_is_not_taken_up_with_an_address_that_needs_a_restart() {
+    let public = "trusted_proxies = ['10.0.0.0/8']\n";
+    let site = Site::new(public);
+    let admin = site.with_file("admin", FIRST_KEY.as_bytes());
+    let service = site.with_file("service", SECOND_KEY.as_bytes());
+    let keys = format!(
+        "admin_key_file = '{}'\nservice_key_file = '{}'\n",
+        admin.display(),
+        service.display()
+    );
+    site.configure(&format!("{public}{keys}"));
+    let server = site.start();
+    let mut client = server.client();
+    for file in [&admin, &service] {
+        write_secret(file, "abc");
+    }
+    // Without the proxy short keys would do, but it is believed until the next start.
+    site.configure(&keys);
+    let said = reload(&server, RELOADED);
+    for part in [
+        "the admin key stays as it was",
+        "the service key stays as it was",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(
+        (rooms(&mut client, FIRST_KEY), rooms(&mut client, "abc")),
+        (200, 401)
+    );
+    let mut join = |key: &str| join_for_service(&mut client, key);
+    assert_eq!((join(SECOND_KEY), join("abc")), (201, 401));
+}
+
+#[test]
 fn another_service_key_holds_at_once() {
     let site = Site::new("");
     let file = site.with_file("key", FIRST_KEY.as_bytes());
     site.configure(&format!("service_key_file = '{}'\n", file.display()));
     let server = site.start();
     let mut client = server.client();
-    let mut join = |key: &str| {
-        let ask = Ask::post("/api/v1/service/rooms/main/tokens");
-        client
-            .send(&ask.header("Authorization", &format!("Bearer {key}")))
-            .status
-    };
+    let mut join = |key: &str| join_for_service(&mut client, key);
     assert_eq!(join(FIRST_KEY), 201);
     write_secret(&file, SECOND_KEY);
     reload(&server, RELOADED);
@@ -197,13 +389,7 @@ fn a_box_office_of_its_own_takes_up_another_admin_key() {
     books.configure(&format!("admin_key_file = '{}'\n", file.display()));
     let office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
     let mut client = office.client();
-    let mut create = |key: &str| {
-        let ask =
-            Ask::post("/api/v1/admin/concerts").header("Authorization", &format!("Bearer {key}"));
-        client
-            .send(&ask.json(&serde_json::json!({"title": "A night"})))
-            .status
-    };
+    let mut create = |key: &str| create_concert(&mut client, key);
     assert_eq!(create(FIRST_KEY), 201);
     write_secret(&file, SECOND_KEY);
     books.configure(&format!(
@@ -213,4 +399,22 @@ fn a_box_office_of_its_own_takes_up_another_admin_key() {
     let said = reload(&office, RELOADED);
     assert!(said.contains("boxoffice.hold_ttl"), "{said}");
     assert_eq!((create(FIRST_KEY), create(SECOND_KEY)), (401, 201));
+}
+
+#[test]
+fn a_box_office_of_its_own_takes_up_no_short_key_where_others_can_try_keys() {
+    let rooms = Site::new("").with_variable("ROPELINE_SERVICE_KEY", FIRST_KEY);
+    let room = rooms.start();
+    let books = Site::new("").with_variable("ROPELINE_SERVICE_KEY", FIRST_KEY);
+    let file = books.with_file("key", FIRST_KEY.as_bytes());
+    let key = format!("admin_key_file = '{}'\n", file.display());
+    books.configure(&format!("{key}trusted_proxies = ['10.0.0.0/8']\n"));
+    let office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
+    write_secret(&file, "abc");
+    books.configure(&key);
+    let said = reload(&office, RELOADED);
+    assert!(said.contains("the admin key stays as it was"), "{said}");
+    let mut client = office.client();
+    let mut create = |key: &str| create_concert(&mut client, key);
+    assert_eq!((create(FIRST_KEY), create("abc")), (201, 401));
 }
