@@ -1,8 +1,8 @@
 //! `ropeline admin sessions` and `ropeline audit verify`.
 
-use std::{fs, io::Write, net::TcpStream, time::Duration};
+use std::{fs, time::Duration};
 
-use ropeline_testing::{TestRedis, http::Ask};
+use ropeline_testing::http::Ask;
 
 use crate::{
     process::{Server, Site},
@@ -106,51 +106,6 @@ fn the_audit_log_is_verified_and_a_line_that_was_touched_is_named() {
         .ropeline(&format!("audit verify {}", log.display()))
         .result();
     assert!(goes_on.starts_with("4 lines are chained"), "{goes_on}");
-}
-
-#[test]
-fn commands_and_calls_are_in_the_audit_log_though_their_clients_are_gone_before_redis_answers() {
-    let redis = TestRedis::start();
-    let site = Site::new(&format!("store = '{}'\n{STILL_ROOM}", redis.url()))
-        .with_flag("--service-key", "the-service-key-of-this-test");
-    let mut server = site.start();
-    redis.freeze();
-    for (path, key) in [
-        ("/api/v1/admin/rooms/main/reset", &*site.admin_key()),
-        (
-            "/api/v1/service/rooms/main/tokens",
-            "the-service-key-of-this-test",
-        ),
-    ] {
-        let mut client = TcpStream::connect(server.address()).expect("the server is ready");
-        let body = "{}";
-        write!(
-            client,
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            server.address(),
-            body.len(),
-        )
-        .expect("the server reads it");
-        client
-            .write_all(b"\0\r\n\r\n")
-            .expect("the same connection");
-    }
-    let is_alone = |text: &str| {
-        text.lines()
-            .any(|line| line == "ropeline_http_connections 1")
-    };
-    until(HEARD_MAX, "the connections end", || {
-        let metrics = server.client().send(&Ask::get("/metrics"));
-        is_alone(&String::from_utf8_lossy(&metrics.body)).then_some(())
-    });
-    redis.thaw();
-    server.terminate();
-    server.ended_within(HEARD_MAX);
-    let text = fs::read_to_string(site.data().join("audit.log")).expect("the log");
-    for action in ["reset", "service"] {
-        assert!(text.contains(&format!("\"action\":\"{action}\"")), "{text}");
-    }
 }
 
 #[test]

@@ -34,3 +34,57 @@ fn is_audited(request: &Request) -> bool {
     let path = request.uri().path();
     !request.method().is_safe() && AUDITED.iter().any(|below| path.starts_with(below))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, net::SocketAddr, pin::pin, sync::Arc, task::Poll, time::Duration};
+
+    use axum::{body::Body, extract::ConnectInfo};
+    use ropeline_testing::{ManualClock, line::START};
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{
+        config::{Overrides, Settings},
+        router::router,
+        start::Ready,
+    };
+
+    const KEY: &str = "a-key-of-these-tests";
+
+    #[tokio::test]
+    async fn commands_and_calls_of_services_go_on_when_nobody_waits_for_them() {
+        let data = tempfile::tempdir().unwrap();
+        let overrides = Overrides {
+            listen: Some("127.0.0.1:0".into()),
+            data: Some(data.path().to_owned()),
+            admin_key: Some(KEY.into()),
+            service_key: Some(KEY.into()),
+            ..Overrides::default()
+        };
+        let settings = Settings::from_text("", &overrides).unwrap();
+        let clock = Arc::new(ManualClock::at(START));
+        let ready = Ready::prepare(settings, clock).await.unwrap();
+        let (app, tasks) = (ready.app().clone(), Tasks::new());
+        let router = router(app.clone(), None, &tasks);
+        for path in [
+            "/api/v1/admin/rooms/main/reset",
+            "/api/v1/service/rooms/main/tokens",
+        ] {
+            let request = Request::post(path)
+                .header("Authorization", format!("Bearer {KEY}"))
+                .header("Content-Type", "application/json")
+                .extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1))))
+                .body(Body::from("{}"));
+            let mut answer = pin!(router.clone().oneshot(request.unwrap()));
+            let waits = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx).is_pending())).await;
+            assert!(waits, "{path}");
+        }
+        tasks.finish(Duration::from_secs(10)).await;
+        app.audit.close(START).await;
+        let text = std::fs::read_to_string(data.path().join("audit.log")).unwrap();
+        for action in ["reset", "service"] {
+            assert!(text.contains(&format!("\"action\":\"{action}\"")), "{text}");
+        }
+    }
+}

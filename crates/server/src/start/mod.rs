@@ -181,6 +181,11 @@ impl Ready {
         &self.started
     }
 
+    #[cfg(test)]
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+
     /// The rooms, for whoever runs the server in the same process.
     pub fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.app.store)
