@@ -120,6 +120,7 @@ fn is_in(file: &Path, directory: &Path) -> bool {
 }
 
 /// Makes a SQLite database for its owner alone, or closes one that is there, with the files that SQLite has next to it.
+///
 /// SQLite itself would give a new one the permissions of the umask. A symbolic link is refused.
 pub fn prepare_database(file: &Path) -> io::Result<()> {
     open(file, File::options().append(true).create(true))?;

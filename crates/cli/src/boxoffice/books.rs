@@ -29,12 +29,11 @@ pub(crate) struct Books {
 impl Books {
     /// Opens the books, or begins them with the demo concert.
     pub(crate) async fn open(settings: &Settings, now: Timestamp) -> Result<Self, Failure> {
-        let (url, place) = match &settings.database {
-            Some(url) => (url.clone(), url.to_string()),
-            None => {
-                let file = settings.data.join(BOOKS);
-                (DatabaseUrl::of_file(&file), file.display().to_string())
-            }
+        let (url, place) = if let Some(url) = &settings.database {
+            (url.clone(), url.to_string())
+        } else {
+            let file = settings.data.join(BOOKS);
+            (DatabaseUrl::of_file(&file), file.display().to_string())
         };
         let cannot_use = |cause: String| {
             Failure::Server(format!("cannot use the database {place}: {cause}").into())

@@ -240,9 +240,11 @@ fn no_symbolic_link_to_a_database_is_followed() {
 /// Gives files of the data directory, and the directory, the permissions that earlier versions gave them.
 fn open_to_others(site: &Site, files: &[&str]) {
     for file in files {
-        fs::set_permissions(site.data().join(file), Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(site.data().join(file), Permissions::from_mode(0o644))
+            .expect("the file is there");
     }
-    fs::set_permissions(site.data(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(site.data(), Permissions::from_mode(0o755))
+        .expect("the directory is there");
 }
 
 #[test]
