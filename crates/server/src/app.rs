@@ -23,7 +23,7 @@ use crate::{
     admin::{Histories, Sessions},
     audit::{Audit, Proof},
     beside::Neighbour,
-    config::{LoginKeys, PublicUrl, check_identity},
+    config::{PublicUrl, VerifiedUsers, check_identity},
     error::ApiError,
     login::Logins,
     metrics::Metrics,
@@ -152,11 +152,12 @@ impl App {
 
     /// Whether a room of this policy could know its visitors on this server.
     pub(crate) fn check_identity(&self, policy: &Policy) -> Result<(), FieldError> {
-        let login = match self.logins.get() {
-            Some(_) => LoginKeys::Given,
-            None => LoginKeys::Absent,
+        let users = if self.logins.get().is_some() || self.service_key.load().is_some() {
+            VerifiedUsers::Possible
+        } else {
+            VerifiedUsers::Impossible
         };
-        check_identity(policy, login)
+        check_identity(policy, users)
     }
 
     /// Compares a key with the operators', and counts it if it is wrong.

@@ -51,10 +51,22 @@ pub(crate) fn run(
     let runtime = Runtime::new().map_err(Failure::Runtime)?;
     let hangup = serve::hangup_signal(&runtime)?;
     let settings = Settings::load(overrides)?;
+    check_logins(&settings)?;
     let level = serve::prepare_process(&settings, typed);
     let keeper = keeper(&args.gate, &settings)?;
     let reloading = Reloading::new(hangup, overrides, level, &settings);
     runtime.block_on(until_stopped(&args.gate, settings, keeper, reloading))
+}
+
+/// Rooms are often started with the same settings file, and then they would verify these logins.
+fn check_logins(settings: &Settings) -> Result<(), Failure> {
+    if settings.login.source.is_none() {
+        return Ok(());
+    }
+    let text = "login names a key, but the box office gives out user ids itself: user 7 of your site and user 7 of the \
+                box office would have one place in the room\nRemove the key from [login], here and in the settings of \
+                the room.";
+    Err(Failure::Server(text.into()))
 }
 
 fn keeper(gate: &BaseUrl, settings: &Settings) -> Result<Arc<dyn Gatekeeper>, Failure> {

@@ -98,6 +98,26 @@ fn a_room_of_logins_takes_those_of_the_box_office() {
 }
 
 #[test]
+fn logins_next_to_the_box_office_are_refused_with_what_to_do() {
+    let site = Site::new("");
+    let secret = site.with_file("secret", SECRET);
+    site.configure(&format!(
+        "{}[boxoffice]\n",
+        settings("open", "secret_file", &secret)
+    ));
+    for command in ["serve", "config check"] {
+        let complaint = site.ropeline(command).complaint(1);
+        for part in [
+            "test.toml:1: login",
+            "both give out user ids",
+            "enabled = false in [boxoffice]",
+        ] {
+            assert!(complaint.contains(part), "{command}: {complaint}");
+        }
+    }
+}
+
+#[test]
 fn rooms_that_believe_nobody_and_rooms_that_nobody_reaches_are_not_warned_of() {
     let site = Site::beyond_loopback("");
     let secret = site.with_file("secret", SECRET);

@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const RELOADED: &str = "the settings were reloaded";
 const REFUSED: &str = "the settings were not reloaded, and nothing was changed";
 const FIRST_KEY: &str = "the-first-key-of-these-tests";
+const SECRET: &[u8] = b"the-secret-that-signs-the-logins";
 const SECOND_KEY: &str = "the-second-key-of-these-tests";
 
 /// Sends SIGHUP and waits until it has been answered; gives what was logged.
@@ -417,4 +418,61 @@ fn a_box_office_of_its_own_takes_up_no_short_key_where_others_can_try_keys() {
     let mut client = office.client();
     let mut create = |key: &str| create_concert(&mut client, key);
     assert_eq!((create(FIRST_KEY), create("abc")), (201, 401));
+}
+
+#[test]
+fn a_room_is_not_closed_to_all_by_a_box_office_that_needs_a_restart() {
+    let site = Site::new("[rooms.main]\nbatch = 7\n");
+    let server = site.start();
+    let key = site.admin_key();
+    site.configure("[boxoffice]\n[rooms.main]\nbatch = 8\nidentity = 'jwt'\n");
+    for _ in 0..2 {
+        let said = reload(&server, RELOADED);
+        for part in [
+            "setting.name=\"boxoffice.enabled\"",
+            "room.id=main",
+            "this room stays as it was",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+    let room = server.room(&key);
+    assert_eq!(policy(&room, "identity"), "open");
+    assert_eq!(policy(&room, "batch"), 7);
+    let join = Ask::post("/api/v1/queue/tokens").json(&json!({"userId": "ann"}));
+    assert_eq!(server.client().send(&join).status, 201);
+    drop(server);
+    let server = site.start();
+    assert_eq!(policy(&server.room(&key), "identity"), "jwt");
+}
+
+#[test]
+fn logins_are_not_taken_up_while_the_box_office_serves() {
+    let site = Site::new("[boxoffice]\n");
+    let server = site.start();
+    let secret = site.with_file("secret", SECRET);
+    let login = format!(
+        "[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = 'a'\n",
+        secret.display()
+    );
+    site.configure(&format!("[boxoffice]\n{login}"));
+    let said = reload(&server, REFUSED);
+    assert!(said.contains("setting.name=\"login\""), "{said}");
+    site.configure(&login);
+    let said = reload(&server, RELOADED);
+    for name in ["boxoffice.enabled", "login.issuer"] {
+        let line = said.lines().find(|line| line.contains(name));
+        assert!(
+            line.is_some_and(|line| line.contains("needs a restart")),
+            "{name}: {said}"
+        );
+    }
+    let end_of_time = u64::from(u32::MAX) * 2;
+    let claims = json!({"iss": "i", "aud": "a", "sub": "7", "exp": end_of_time});
+    let login = LoginKey::hs256(SECRET).login(&claims);
+    let ask = Ask::post("/api/v1/queue/tokens");
+    let joined = server
+        .client()
+        .send(&ask.header("Authorization", &format!("Bearer {login}")));
+    assert_eq!(joined.code(), "LOGIN_INVALID");
 }

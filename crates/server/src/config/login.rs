@@ -51,13 +51,14 @@ pub enum LoginKeyFile {
     Jwks(PathBuf),
 }
 
-/// Whether this server can verify a login at all.
+/// Whether this server can have verified users at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoginKeys {
-    /// `[login]` names a key, or the box office serves here and brings its own.
-    Given,
-    /// Neither.
-    Absent,
+pub enum VerifiedUsers {
+    /// `[login]` names a key, the box office serves here and brings its own, or a service key is set, so that a
+    /// service can vouch for its users.
+    Possible,
+    /// None of the three.
+    Impossible,
 }
 
 impl LoginKeyFile {
@@ -78,17 +79,17 @@ impl LoginKeyFile {
     }
 }
 
-/// Whether a room with this policy could know its visitors here: one that takes only verified logins
-/// would refuse everybody where there is no key to verify them with.
-pub fn check_identity(policy: &Policy, login: LoginKeys) -> Result<(), FieldError> {
-    if policy.identity == Identity::Jwt && login == LoginKeys::Absent {
+/// Whether a room with this policy could know its visitors here: one that takes only verified users
+/// would refuse everybody where nobody can vouch for them.
+pub fn check_identity(policy: &Policy, users: VerifiedUsers) -> Result<(), FieldError> {
+    if policy.identity == Identity::Jwt && users == VerifiedUsers::Impossible {
         return Err(FieldError {
             field: "identity",
-            message:
-                "\"jwt\" needs logins to verify: set secret_file, public_key_file or jwks_file \
-                      in [login], or let the box office serve here, whose logins count (section \
-                      [boxoffice]; with a Redis store it also needs a database)"
-                    .into(),
+            message: "\"jwt\" needs someone who vouches for users: set secret_file, \
+                      public_key_file or jwks_file in [login], set a service key \
+                      (service_key_file), or let the box office serve here (section [boxoffice]; \
+                      with a Redis store it also needs a database)"
+                .into(),
         });
     }
     Ok(())
@@ -119,10 +120,20 @@ impl Settings {
     }
 }
 
+/// Refuses the keys of `[login]`: a box office gives out user ids itself.
+pub(super) fn refuse_next_to_box_office(file: &mut Section<'_>) {
+    file.refuse_section(
+        "login",
+        "names a key while the box office serves here, and both give out user ids: user 7 of your site and user 7 \
+         of the box office would have one place",
+        "turn the box office off (enabled = false in [boxoffice]), or remove the key from [login]",
+    );
+}
+
 /// Reads `[login]` over its defaults, and says whether it names a key, right or wrong.
-pub(super) fn read(file: &mut Section<'_>, login: &mut LoginSettings) -> LoginKeys {
+pub(super) fn read(file: &mut Section<'_>, login: &mut LoginSettings) -> VerifiedUsers {
     let Some(mut section) = file.section("login", &keys::LOGIN) else {
-        return LoginKeys::Absent;
+        return VerifiedUsers::Impossible;
     };
     section.set(&mut login.leeway, "leeway", duration_within(LEEWAY));
     let issuer = section.get("issuer", name);
@@ -144,7 +155,7 @@ pub(super) fn read(file: &mut Section<'_>, login: &mut LoginSettings) -> LoginKe
         section.refuse(source.keys.setting(), &Wrong::new(error.to_string()));
     }
     login.source = Some(source);
-    LoginKeys::Given
+    VerifiedUsers::Possible
 }
 
 fn name(value: &DeValue<'_>) -> Result<String, Wrong> {
@@ -177,9 +188,9 @@ fn key_file(section: &mut Section<'_>) -> Option<LoginKeyFile> {
 }
 
 /// Without a file that can be used: whether one was meant, and what stands there for nothing.
-fn key_named(section: &mut Section<'_>) -> LoginKeys {
+fn key_named(section: &mut Section<'_>) -> VerifiedUsers {
     if section.written().any(|key| key.ends_with("_file")) {
-        return LoginKeys::Given;
+        return VerifiedUsers::Possible;
     }
     for key in ["issuer", "audience"] {
         if section.written().any(|written| written == key) && !section.has_failed(key) {
@@ -187,5 +198,5 @@ fn key_named(section: &mut Section<'_>) -> LoginKeys {
             section.refuse(key, &Wrong::new(wrong));
         }
     }
-    LoginKeys::Absent
+    VerifiedUsers::Impossible
 }

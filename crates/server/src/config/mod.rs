@@ -46,7 +46,7 @@ pub use self::{
     database::DatabaseUrl,
     figures::{difference, summary},
     log::{LogFormat, LogSettings},
-    login::{LoginKeyFile, LoginKeys, LoginSettings, LoginSource, check_identity},
+    login::{LoginKeyFile, LoginSettings, LoginSource, VerifiedUsers, check_identity},
     nearest::nearest,
     origin::PublicUrl,
     overrides::Overrides,
@@ -311,11 +311,19 @@ impl Settings {
         rate_limits::read(&mut file, &mut self.rate_limits);
         log::read(&mut file, &mut self.log);
         let defaults = self.default_policy();
-        let mut login = login::read(&mut file, &mut self.login);
-        if overrides.box_office_serves(self) {
-            login = LoginKeys::Given;
+        let box_office_serves = overrides.box_office_serves(self);
+        let mut users = login::read(&mut file, &mut self.login);
+        if box_office_serves && users == VerifiedUsers::Possible {
+            login::refuse_next_to_box_office(&mut file);
         }
-        self.rooms.extend(rooms::read(&mut file, &defaults, login));
+        // A service key that cannot be read is refused by itself, and not blamed on the rooms that need it.
+        let has_service_key = overrides.have_service_key()
+            || self.service_key.is_some()
+            || file.has_failed("service_key_file");
+        if box_office_serves || has_service_key {
+            users = VerifiedUsers::Possible;
+        }
+        self.rooms.extend(rooms::read(&mut file, &defaults, users));
     }
 
     fn default_policy(&self) -> Policy {

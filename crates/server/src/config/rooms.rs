@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     keys,
-    login::{LoginKeys, check_identity},
+    login::{VerifiedUsers, check_identity},
     section::Section,
     span,
     value::{Wrong, count, duration, text},
@@ -29,7 +29,7 @@ pub struct RoomSettings {
 pub(super) fn read(
     file: &mut Section<'_>,
     defaults: &Policy,
-    login: LoginKeys,
+    users: VerifiedUsers,
 ) -> BTreeMap<RoomId, RoomSettings> {
     let mut rooms = BTreeMap::new();
     let Some(mut sections) = file.named_sections("rooms") else {
@@ -39,7 +39,7 @@ pub(super) fn read(
         match RoomId::parse(name) {
             Ok(id) => {
                 let section = sections.section(name, &keys::ROOM);
-                let settings = section.and_then(|section| room(section, defaults, login));
+                let settings = section.and_then(|section| room(section, defaults, users));
                 rooms.extend(settings.map(|settings| (id, settings)));
             }
             Err(error) => sections.refuse_name(name, &error.to_string()),
@@ -63,10 +63,10 @@ pub(super) fn unset() -> Policy {
     }
 }
 
-fn room(mut section: Section<'_>, defaults: &Policy, login: LoginKeys) -> Option<RoomSettings> {
+fn room(mut section: Section<'_>, defaults: &Policy, users: VerifiedUsers) -> Option<RoomSettings> {
     let policy = policy(&mut section, defaults);
     let errors = policy.clone().validated().err().unwrap_or_default();
-    for error in errors.iter().chain(&check_identity(&policy, login).err()) {
+    for error in errors.iter().chain(&check_identity(&policy, users).err()) {
         refuse(&mut section, &policy, error);
     }
     section.is_sound().then(|| RoomSettings {

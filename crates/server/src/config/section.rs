@@ -179,11 +179,16 @@ impl<'a> Section<'a> {
         self.note(key, at, wrong.what.clone(), instead);
     }
 
+    /// Notes that a section inside this one cannot be there as it is.
+    pub(super) fn refuse_section(&mut self, name: &str, wrong: &str, instead: &str) {
+        let span = self.table.get_key_value(name).map(|(key, _)| key.span());
+        self.note(name, span, wrong.into(), instead.into());
+    }
+
     /// Notes that the name of a section inside this one cannot be used.
     pub(super) fn refuse_name(&mut self, name: &str, wrong: &str) {
-        let span = self.table.get_key_value(name).map(|(key, _)| key.span());
         let instead = format!("for example: [{}]", self.dotted("main"));
-        self.note(name, span, wrong.into(), instead);
+        self.refuse_section(name, wrong, &instead);
     }
 
     fn note_unknown_keys(&mut self) {

@@ -5,7 +5,12 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use ropeline_core::RoomId;
 
-use super::{admin_key::admin_key, rooms::apply_section, service_key, started::RoomNote};
+use super::{
+    admin_key::admin_key,
+    rooms::{apply_section, warn_of_missing_logins},
+    service_key,
+    started::RoomNote,
+};
 use crate::{
     app::App,
     config::{LogSettings, RoomSettings, Settings},
@@ -68,6 +73,7 @@ impl Reloader {
         for (room, section) in &wanted.rooms {
             self.reload_room(room, section).await;
         }
+        warn_of_missing_logins(&self.app);
         self.running = wanted;
         self.app.audit.note_reload(self.app.now()).await;
     }
@@ -77,10 +83,15 @@ impl Reloader {
         let running = &self.running;
         // Nobody could log in from then on, and rooms may rely on logins.
         let loses_logins = running.login.source.is_some() && fresh.login.source.is_none();
+        // The box office goes on until a restart, and both would give out user ids.
+        let box_office_serves = running
+            .boxoffice
+            .serves_with(&running.store, running.database.as_ref());
+        let keeps_logins = loses_logins || box_office_serves;
         for change in running.changes_to(&fresh) {
             let is_taken_up = TAKEN_UP.iter().any(|name| change.setting.starts_with(name));
-            let is_lost_login = loses_logins && change.setting.starts_with("login.");
-            if !is_taken_up || is_lost_login {
+            let is_kept_login = keeps_logins && change.setting.starts_with("login.");
+            if !is_taken_up || is_kept_login {
                 tracing::warn!(
                     setting.name = change.setting,
                     setting.running = change.before,
@@ -89,7 +100,7 @@ impl Reloader {
                 );
             }
         }
-        let login = if loses_logins {
+        let login = if keeps_logins {
             running.login.clone()
         } else {
             fresh.login
@@ -173,6 +184,10 @@ impl Reloader {
     }
 
     async fn reload_room(&self, room: &RoomId, section: &RoomSettings) {
+        // The fresh settings may have a box office that starts with the next restart only.
+        if let Err(error) = self.app.check_identity(&section.policy) {
+            return tracing::error!(room.id = %room, %error, "this room stays as it was");
+        }
         match apply_section(&*self.app.store, room, section).await {
             Ok(started) => match started.note {
                 RoomNote::Kept => {}

@@ -175,7 +175,6 @@ fn a_policy_that_makes_no_sense_is_refused_with_every_reason() {
         json!({"policy": {"every": "5 seconds"}}),
         json!({"policy": {"every": 5}}),
         json!({"policy": {"bach": 5}}),
-        json!({"policy": {"identity": "jwt"}}),
         json!({"policy": ["5s", 9]}),
         json!([{"batch": 5}]),
         json!({"batch": 5}),
@@ -185,6 +184,19 @@ fn a_policy_that_makes_no_sense_is_refused_with_every_reason() {
         assert_eq!(app.patch("/main", &body).status, 422, "{body}");
     }
     assert_eq!(field(&app.show("/main"), "policy"), before);
+}
+
+#[test]
+fn a_room_is_closed_to_stated_ids_only_where_somebody_vouches_for_users() {
+    let jwt = json!({"policy": {"identity": "jwt"}});
+    let mut app = TestApp::without_service_key("");
+    assert_eq!(app.patch("/main", &jwt).status, 422);
+    let mut app = TestApp::new();
+    assert_eq!(app.patch("/main", &jwt).status, 200);
+    assert_eq!(
+        refused(&app.join("ann")),
+        (401, "LOGIN_REQUIRED".to_owned())
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ropeline_testing::http::Ask;
 use serde_json::{Value, json};
 
 use super::{ONE_INSIDE, SERVICE_KEY, buyer::Buyer, says};
-use crate::{process::Site, wait::until};
+use crate::{process::Site, visitor::join, wait::until};
 
 /// What has not happened by then never will.
 const DONE_MAX: Duration = Duration::from_secs(10);
@@ -95,6 +95,37 @@ fn a_box_office_without_a_key_or_a_room_does_not_start() {
     let elsewhere = elsewhere.with_flag("--service-key", SERVICE_KEY);
     let complaint = elsewhere.ropeline(&line).complaint(1);
     assert!(complaint.contains("there is no such room"), "{complaint}");
+}
+
+#[test]
+fn a_box_office_of_its_own_does_not_start_with_logins_of_the_site() {
+    let books = Site::new("").with_flag("--service-key", SERVICE_KEY);
+    let secret = books.with_file("secret", b"the-secret-that-signs-the-logins");
+    books.configure(&format!(
+        "[login]\nsecret_file = '{}'\nissuer = 'i'\naudience = 'a'\n",
+        secret.display()
+    ));
+    let complaint = books
+        .ropeline("boxoffice --gate http://127.0.0.1:1")
+        .complaint(1);
+    assert!(
+        complaint.contains("Remove the key from [login]"),
+        "{complaint}"
+    );
+    assert!(!books.data().exists(), "{complaint}");
+}
+
+#[test]
+fn buyers_of_a_box_office_of_its_own_come_into_a_room_that_nobody_else_can_join() {
+    let jwt = format!("{ONE_INSIDE}identity = 'jwt'\n").replace("[boxoffice]\n", "");
+    let rooms = Site::new(&jwt).with_flag("--service-key", SERVICE_KEY);
+    let room = rooms.start();
+    let books = Site::new("").with_flag("--service-key", SERVICE_KEY);
+    let office = books.start_as(&format!("boxoffice --gate http://{}", room.address()));
+    let buyer = Buyer::arrive(office.address());
+    buyer.pay(buyer.hold(buyer.free_seat()));
+    let stranger = room.client().send(&join("1"));
+    assert_eq!(stranger.code(), "LOGIN_REQUIRED");
 }
 
 #[test]

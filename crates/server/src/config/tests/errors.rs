@@ -334,9 +334,9 @@ fn each_wrong_value_of_a_room_is_told_why() {
         (
             "boxoffice.enabled = false\nrooms.vip = { batch = 1, identity = 'jwt' }",
             "rooms.vip.identity",
-            "\"jwt\" needs logins to verify: set secret_file, public_key_file or jwks_file in [login], or let the \
-             box office serve here, whose logins count (section [boxoffice]; with a Redis store it also needs a \
-             database)",
+            "\"jwt\" needs someone who vouches for users: set secret_file, public_key_file or jwks_file in [login], \
+             set a service key (service_key_file), or let the box office serve here (section [boxoffice]; with a \
+             Redis store it also needs a database)",
         ),
         (
             "rooms.vip = { batch = 1, identity = 'none' }",

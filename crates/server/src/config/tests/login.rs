@@ -53,6 +53,76 @@ fn a_room_may_take_logins_where_the_box_office_brings_its_own() {
 }
 
 #[test]
+fn logins_are_refused_where_the_box_office_gives_out_user_ids_too() {
+    let (_directory, login) = secret();
+    let redis = Overrides {
+        store: Some("redis://127.0.0.1:6379".into()),
+        ..Overrides::default()
+    };
+    let shared = Overrides {
+        database: Some("postgres://db/boxoffice".into()),
+        ..redis.clone()
+    };
+    for (more, flags, refused) in [
+        ("boxoffice = {}", Overrides::default(), true),
+        ("boxoffice.enabled = false", Overrides::default(), false),
+        ("", Overrides::default(), false),
+        ("boxoffice = {}", redis, false),
+        ("boxoffice = {}", shared, true),
+    ] {
+        let read = Settings::from_text(&format!("{more}\n{login}"), &flags);
+        let keys: Vec<_> = match &read {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors.problems().iter().map(|p| p.key.as_str()).collect(),
+        };
+        let expected: &[&str] = if refused { &["login"] } else { &[] };
+        assert_eq!(keys, expected, "{more} {flags:?}: {read:?}");
+    }
+    let error = errors(&format!("boxoffice = {{}}\n{login}")).to_string();
+    for part in [
+        "ropeline.toml:2: login",
+        "user 7 of your site",
+        "enabled = false in [boxoffice]",
+        "remove the key from [login]",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    settings("boxoffice = {}\nlogin.leeway = '1s'");
+}
+
+#[test]
+fn a_room_may_be_closed_to_stated_ids_where_a_service_vouches_for_users() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("key");
+    write_secret(&path, "a-service-key-of-this-test");
+    let jwt = "boxoffice.enabled = false\n[rooms.vip]\nbatch = 1\nidentity = 'jwt'";
+    let of_file = format!("service_key_file = '{}'\n{jwt}", path.display());
+    assert_eq!(policy(&settings(&of_file), "vip").identity, Identity::Jwt);
+    let by_flag = |key: Option<&str>, file: Option<PathBuf>| Overrides {
+        service_key: key.map(str::to_owned),
+        service_key_file: file,
+        ..Overrides::default()
+    };
+    for (flags, accepted) in [
+        (by_flag(Some("a-service-key-of-this-test"), None), true),
+        (by_flag(None, Some(path)), true),
+        (by_flag(Some(""), None), false),
+    ] {
+        let read = Settings::from_text(jwt, &flags);
+        assert_eq!(read.is_ok(), accepted, "{flags:?}: {read:?}");
+    }
+}
+
+#[test]
+fn a_wrong_service_key_is_not_blamed_on_the_rooms_that_need_it() {
+    let errors = errors(
+        "boxoffice.enabled = false\nservice_key_file = '/nowhere'\n[rooms.vip]\nbatch = 1\nidentity = 'jwt'",
+    );
+    let keys: Vec<_> = errors.problems().iter().map(|p| p.key.as_str()).collect();
+    assert_eq!(keys, ["service_key_file"]);
+}
+
+#[test]
 fn an_open_room_is_advised_by_the_logins_that_there_are() {
     let (_directory, login) = secret();
     for (text, part) in [
@@ -93,16 +163,18 @@ fn the_same_rule_holds_for_rooms_that_are_made_while_running() {
         identity: Identity::Jwt,
         ..open.clone()
     };
-    assert_eq!(check_identity(&open, LoginKeys::Absent), Ok(()));
-    assert_eq!(check_identity(&jwt, LoginKeys::Given), Ok(()));
-    let error = check_identity(&jwt, LoginKeys::Absent).unwrap_err();
+    assert_eq!(check_identity(&open, VerifiedUsers::Impossible), Ok(()));
+    assert_eq!(check_identity(&jwt, VerifiedUsers::Possible), Ok(()));
+    let error = check_identity(&jwt, VerifiedUsers::Impossible).unwrap_err();
     assert_eq!(error.field, "identity");
 }
 
 #[test]
 fn logins_shown_as_a_file_mean_the_same() {
     let (_directory, login) = secret();
-    let written = settings(&format!("{login}leeway = '1500ms'\n[boxoffice]"));
+    let written = settings(&format!(
+        "{login}leeway = '1500ms'\n[boxoffice]\nenabled = false"
+    ));
     assert_eq!(written.login.leeway, Duration::from_millis(1_500));
     let source = written.login.source.as_ref().unwrap();
     assert_eq!((&*source.issuer, &*source.audience), ("i", "a"));
