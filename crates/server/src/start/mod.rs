@@ -31,7 +31,7 @@ pub use self::{
 };
 use self::{
     keys::Keys,
-    rooms::{apply_section, frozen_rooms, open_rooms, warn_of_missing_logins},
+    rooms::{apply_section, clear_old_stock, frozen_rooms, open_rooms, warn_of_missing_logins},
 };
 use crate::{
     admin::{Histories, Sessions},
@@ -111,6 +111,7 @@ impl Ready {
                 cause,
             })?);
         }
+        clear_old_stock(&*store, &settings).await;
         warnings.extend(frozen_rooms(&*store).await);
         let listener = bound.listen().map_err(cannot_listen)?;
         let cookies = match &settings.public_url {

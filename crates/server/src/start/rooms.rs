@@ -8,7 +8,7 @@ use ropeline_store::{Operation, Store, StoreError};
 use super::started::{RoomNote, StartedRoom};
 use crate::{
     app::App,
-    config::{RoomSettings, difference},
+    config::{RoomSettings, Settings, difference},
 };
 
 /// Makes a room, or applies its section if the text is another one than last time; otherwise live changes
@@ -47,6 +47,34 @@ pub(super) async fn apply_section(
         note,
         view: view()?.view,
     })
+}
+
+/// Clears how much is left to sell in rooms for which nothing sells any more. The room itself remembers it for good, and
+/// visitors would be shown it for good.
+pub(super) async fn clear_old_stock(store: &dyn Store, settings: &Settings) {
+    // A service elsewhere may sell.
+    if settings.service_key.is_some() {
+        return;
+    }
+    let boxoffice = &settings.boxoffice;
+    let box_office_serves = boxoffice.serves_with(&settings.store, settings.database.as_ref());
+    for room in store.rooms() {
+        let has_stock = store
+            .view(&room)
+            .is_some_and(|seen| seen.view.header.stock.is_some());
+        if !has_stock || (box_office_serves && room == boxoffice.room) {
+            continue;
+        }
+        match store.stock(&room, None).await {
+            Ok(()) => {
+                tracing::info!(room.id = %room, "nothing sells for this room any more: the seats left are no longer shown");
+            }
+            // A room that is frozen, for instance. The next start tries again.
+            Err(error) => {
+                tracing::warn!(room.id = %room, %error, "the seats left are still shown, though nothing sells for this room");
+            }
+        }
+    }
 }
 
 /// The rooms that take user ids as stated.

@@ -9,7 +9,7 @@ use std::{
 use ropeline_testing::{free_port, http::Ask};
 use serde_json::json;
 
-use super::{SHIPPED, buyer::Buyer, says};
+use super::{SERVICE_KEY, SHIPPED, buyer::Buyer, says};
 use crate::{
     process::{Leashed, Site},
     wait::until,
@@ -90,6 +90,27 @@ fn a_box_office_that_is_off_although_it_has_sold_before_is_warned_of() {
         log.contains("write [boxoffice] into the settings file"),
         "{log}"
     );
+}
+
+#[test]
+fn seats_are_no_longer_shown_when_nothing_sells_for_the_room_any_more() {
+    let elsewhere = "[boxoffice]\nroom = 'hall'\n[rooms.hall]\nbatch = 1\n";
+    for (later, service_key, kept) in [
+        ("", "", false),
+        (elsewhere, "", false),
+        ("", SERVICE_KEY, true),
+    ] {
+        let site = Site::new(SHIPPED).with_variable("ROPELINE_SERVICE_KEY", service_key);
+        let server = site.start();
+        let key = site.admin_key();
+        let left = until(PATIENCE, "the room knows its seats", || {
+            server.room(&key)["seatsLeft"].as_u64()
+        });
+        server.kill();
+        site.configure(later);
+        let seats = site.start().room(&key)["seatsLeft"].as_u64();
+        assert_eq!(seats, kept.then_some(left), "{later} {service_key}");
+    }
 }
 
 #[test]
