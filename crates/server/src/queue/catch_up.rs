@@ -77,10 +77,12 @@ pub(super) async fn catch_up(
     is_enough: impl Fn(&Seen) -> bool,
 ) -> Result<Seen, ApiError> {
     for _ in 0..LOOKS {
-        // A store that is away is not asked.
-        let is_away = app.store.health_of(&claims.aud) != Health::Up;
-        if is_away || app.catch_ups.begin(claims, app.now()) {
+        if app.catch_ups.begin(claims, app.now()) {
             app.store.refresh(&claims.aud).await;
+            break;
+        }
+        // Waiting for a store that is unavailable would only hold up the answer.
+        if app.store.health_of(&claims.aud) != Health::Up {
             break;
         }
         sleep(LOOK_EVERY).await;
