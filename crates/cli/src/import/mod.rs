@@ -50,9 +50,6 @@ pub(crate) fn run(args: &ImportArgs, overrides: &Overrides) -> Result<(), Failur
     let mut input = open(&args.file).map_err(|cause| file_trouble(&args.file, cause))?;
     let table = Table::read(&mut *input, &mut rejects);
     let table = table.map_err(|cause| file_trouble(&args.file, cause))?;
-    if let Some(section) = settings.rooms.get(&args.room) {
-        check_whose(args, &section.policy)?;
-    }
     if table.rows.is_empty() && rejects.ended == 0 && !args.allow_empty {
         rejects.finish().map_err(rejects_at)?;
         note(&rejects.text());
@@ -60,6 +57,7 @@ pub(crate) fn run(args: &ImportArgs, overrides: &Overrides) -> Result<(), Failur
         return Err(ImportTrouble::Empty { file, rejected }.into());
     }
     let said = if args.dry_run {
+        warn_without_verified(args, &settings);
         planned(&table)
     } else {
         let runtime = Runtime::new().map_err(Failure::Runtime)?;
@@ -95,6 +93,7 @@ async fn import(
     let view = room.map_err(|cause| ImportTrouble::Store { taken: 0, cause })?;
     let view = view.ok_or_else(|| ImportTrouble::NoRoom(args.room.clone()))?;
     check_whose(args, &view.header.policy)?;
+    warn_of_buyers(args, settings);
     let tokens = Tokens::open(out).map_err(out_trouble)?;
     let mut import = Import::new(&offline, (&args.room, &view), args, tokens);
     let bar = bar(table.rows.len() as u64);
@@ -107,6 +106,34 @@ async fn import(
     let said = import.said();
     offline.close().await;
     Ok(said)
+}
+
+/// Says before an import what may be wrong with it. The room itself may have another identity than its section: that is
+/// seen when it is imported.
+fn warn_without_verified(args: &ImportArgs, settings: &Settings) {
+    warn_of_buyers(args, settings);
+    let section = settings.rooms.get(&args.room);
+    if section.is_some_and(|section| check_whose(args, &section.policy).is_err()) {
+        let room = &args.room;
+        note(&format!(
+            "warning: [rooms.{room}] has identity = \"jwt\", so the import will be refused without --verified, \
+             unless the room was given another identity while running"
+        ));
+    }
+}
+
+/// Buyers of the box office are verified users, so they never meet the place of a stated user id.
+fn warn_of_buyers(args: &ImportArgs, settings: &Settings) {
+    let boxoffice = &settings.boxoffice;
+    let sells_here = boxoffice.serves_with(&settings.store, settings.database.as_ref());
+    let room = &args.room;
+    if sells_here && boxoffice.room == *room && args.whose() == Whose::Stated {
+        note(&format!(
+            "warning: the box office sells behind the room {room}, and its buyers join as verified users: without \
+             --verified they do not get these places. If the user ids of the file are those of the box office, use \
+             --verified"
+        ));
+    }
 }
 
 /// Refuses rows that nobody could ever claim: a room of logins knows only verified users.

@@ -172,7 +172,7 @@ fn way_back(identity: Option<Identity>, whose: Whose) -> &'static str {
             "this room takes no user ids, so only the tokens lead to their places"
         }
         (_, Whose::Verified) => "their first join with a login has their place",
-        (_, Whose::Stated) => "their first join has their place",
+        (_, Whose::Stated) => "the first join that states their user id has their place",
     }
 }
 

@@ -345,15 +345,53 @@ fn a_room_of_logins_takes_over_only_verified_users() {
     let site = Site::new("");
     with_logins(&site, "jwt");
     let file = site.with_file("queue.jsonl", row("ann", 1, "WAIT").as_bytes());
-    for more in ["", " --dry-run"] {
-        let complaint = import(&site, &format!("import {}{more}", file.display())).complaint(1);
-        for part in [
-            "identity = \"jwt\"",
-            "add --verified",
-            "Nothing was changed",
-        ] {
-            assert!(complaint.contains(part), "{complaint}");
-        }
+    let line = format!("import {}", file.display());
+    let complaint = import(&site, &line).complaint(1);
+    for part in [
+        "identity = \"jwt\"",
+        "add --verified",
+        "Nothing was changed",
+    ] {
+        assert!(complaint.contains(part), "{complaint}");
+    }
+    let foreseen = succeeded(import(&site, &format!("{line} --dry-run")));
+    assert!(
+        foreseen.contains("warning: [rooms.main] has identity = \"jwt\""),
+        "{foreseen}"
+    );
+}
+
+#[test]
+fn the_identity_that_a_room_was_given_while_running_counts() {
+    let site = Site::new("");
+    with_logins(&site, "jwt");
+    let server = site.start();
+    site.ropeline("room set main identity=open").result();
+    server.kill();
+    let said = succeeded(import_rows(&site, &row("ann", 1, "WAIT")));
+    assert!(said.contains("1 rows taken over"), "{said}");
+    let ann = site.start().client().send(&join("ann"));
+    assert_eq!((ann.status, Place::of(&ann).unwrap().ordinal), (201, 1));
+}
+
+#[test]
+fn stated_ids_in_the_room_of_the_box_office_are_warned_of() {
+    const WARNING: &str = "warning: the box office sells behind the room main";
+    for (settings, more, warned) in [
+        ("[boxoffice]\n", "", true),
+        ("[boxoffice]\n", " --dry-run", true),
+        ("[boxoffice]\n", " --verified", false),
+        (
+            "[boxoffice]\nroom = 'hall'\n[rooms.hall]\nbatch = 1\n",
+            "",
+            false,
+        ),
+        ("", "", false),
+    ] {
+        let site = Site::new(settings);
+        let file = site.with_file("queue.jsonl", row(7, 1, "WAIT").as_bytes());
+        let said = succeeded(import(&site, &format!("import {}{more}", file.display())));
+        assert_eq!(said.contains(WARNING), warned, "{settings}{more}: {said}");
     }
 }
 
