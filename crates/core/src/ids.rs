@@ -14,6 +14,9 @@ pub enum IdError {
     /// A user id is printable ASCII.
     #[error("a user id has 1 to 128 printable ASCII characters and no space")]
     User,
+    /// A user id that reads as the name of an anonymous visitor.
+    #[error("a user id must not be a: and 32 hex digits, which names an anonymous visitor")]
+    AnonymousName,
     /// A visitor is written `v:<user id>`, `u:<user id>` or `a:<random id>`.
     #[error("a visitor is written v:<user id>, u:<user id> or a:<random id>")]
     Visitor,
@@ -78,6 +81,16 @@ impl UserId {
             Ok(Self(text.into()))
         } else {
             Err(IdError::User)
+        }
+    }
+
+    /// As [`UserId::parse`], for an id that is given to a visitor from now on. The gate says the names of anonymous
+    /// visitors next to user ids, so no user may have one.
+    pub fn parse_for_visitor(text: &str) -> Result<Self, IdError> {
+        let user = Self::parse(text)?;
+        match Visitor::anonymous_named(&user) {
+            Some(_) => Err(IdError::AnonymousName),
+            None => Ok(user),
         }
     }
 
@@ -273,6 +286,19 @@ mod tests {
         for bad in ["", "u:", "v:", "x:1", "u", "u:a b"] {
             assert_eq!(Visitor::parse(bad), Err(IdError::Visitor), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn no_user_is_given_the_name_of_an_anonymous_visitor() {
+        let name = Visitor::anonymous(7);
+        let given = UserId::parse_for_visitor(name.as_str());
+        assert_eq!(given, Err(IdError::AnonymousName));
+        assert_eq!(UserId::parse_for_visitor("a b"), Err(IdError::User));
+        for fine in ["ann", "a:7", "a:0000000000000000000000000000000G"] {
+            assert!(UserId::parse_for_visitor(fine).is_ok(), "{fine}");
+        }
+        let stored = format!("u:{}", name.as_str());
+        assert!(Visitor::parse(&stored).is_ok(), "stored places still load");
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn user(value: &Value) -> Result<UserId, String> {
         Value::Number(number) if number.is_u64() || number.is_i64() => number.to_string(),
         other => return Err(format!("userId is text or an integer, not {}", kind(other))),
     };
-    UserId::parse(&text).map_err(|error| format!("userId {text:?}: {error}"))
+    UserId::parse_for_visitor(&text).map_err(|error| format!("userId {text:?}: {error}"))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -156,6 +156,10 @@ mod tests {
             (
                 r#"{"userId":"a b","issuedAt":1,"status":"WAIT"}"#,
                 "no space",
+            ),
+            (
+                r#"{"userId":"a:00000000000000000000000000000007","issuedAt":1,"status":"WAIT"}"#,
+                "names an anonymous visitor",
             ),
             (
                 r#"{"userId":"가","issuedAt":1,"status":"WAIT"}"#,

@@ -97,7 +97,7 @@ impl Logins {
         if now + self.leeway < earliest {
             return Err("it is not valid yet");
         }
-        UserId::parse(&claims.sub).map_err(|_| "its subject is no user id")
+        UserId::parse_for_visitor(&claims.sub).map_err(|_| "its subject is no user id")
     }
 }
 

@@ -352,7 +352,7 @@ pub(crate) fn user_id<'de, D: Deserializer<'de>>(
         }
 
         fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-            UserId::parse(text).map(Some).map_err(E::custom)
+            UserId::parse_for_visitor(text).map(Some).map_err(E::custom)
         }
 
         fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {

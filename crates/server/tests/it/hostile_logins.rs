@@ -197,6 +197,7 @@ fn every_claim_must_be_there_and_right() {
         ("sub", json!("x".repeat(129))),
         ("sub", json!("ann lee")),
         ("sub", json!("ann\n")),
+        ("sub", json!("a:00000000000000000000000000000007")),
         ("sub", json!("앤")),
         ("sub", json!(42)),
     ];

@@ -3,7 +3,7 @@
 use ropeline_testing::http::{Ask, Reply};
 use serde_json::json;
 
-use crate::app::{STATUS, TOKENS, TestApp, field, token};
+use crate::app::{SERVICE_KEY, STATUS, TOKENS, TestApp, field, token};
 
 #[test]
 fn knowing_a_user_id_is_not_enough_to_have_its_place() {
@@ -109,6 +109,27 @@ fn an_integer_user_id_is_its_decimal_text() {
         (201, json!("42"))
     );
     assert_eq!(app.join("42").status, 409);
+}
+
+#[test]
+fn nobody_can_have_the_name_of_an_anonymous_visitor_as_user_id() {
+    let mut app = TestApp::new();
+    let nameless = token(&app.send(Ask::post(TOKENS)));
+    let name = app.verify(&nameless);
+    let name = name.header("x-queue-user").expect("the gate says a name");
+    let by_service = Ask::post("/api/v1/service/rooms/main/tokens")
+        .header("Authorization", &format!("Bearer {SERVICE_KEY}"));
+    for ask in [Ask::post(TOKENS), by_service] {
+        let reply = app.send(ask.json(&json!({"userId": name})));
+        assert_eq!(
+            (reply.status, reply.code().as_str()),
+            (422, "INVALID_REQUEST")
+        );
+        let error = &reply.json()["errors"][0];
+        assert_eq!(error["field"], "userId");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("names an anonymous visitor"), "{message}");
+    }
 }
 
 #[test]
