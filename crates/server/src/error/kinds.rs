@@ -42,7 +42,8 @@ pub const SESSION_NOT_FOUND: Kind = Kind {
     title: "This session is not open",
 };
 
-/// Every kind that this service answers with, beside those of the web crate.
+/// Every kind that this service answers with, next to those of the web crate. `IDEMPOTENCY_KEY_REUSED` comes only from the
+/// box office, which shares these explanations.
 pub const CATALOGUE: [&Kind; 18] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,

@@ -10,8 +10,7 @@ use ropeline_core::{Ending, FieldError, Reason, RoomId};
 use ropeline_gate::RETRY_FULL;
 use ropeline_store::StoreError;
 use ropeline_web::{
-    INVALID_REQUEST, IdempotencyKey, InvalidIdempotencyKey, KeyRefused, Kind, Problem, RetryAfter,
-    retry_soon,
+    INVALID_REQUEST, InvalidIdempotencyKey, KeyRefused, Kind, Problem, RetryAfter, retry_soon,
 };
 
 pub use self::kinds::{
@@ -35,7 +34,6 @@ pub(crate) enum ApiError {
     NoSuchRoom(RoomId),
     RoomClosed,
     RoomFull,
-    KeyReused,
     Unauthorized,
     RoomExists,
     RoomRequired,
@@ -65,7 +63,6 @@ impl ApiError {
             Self::NoSuchRoom(_) => &ROOM_NOT_FOUND,
             Self::RoomClosed => &ROOM_CLOSED,
             Self::RoomFull => &ROOM_FULL,
-            Self::KeyReused => &IDEMPOTENCY_KEY_REUSED,
             Self::Unauthorized => &UNAUTHORIZED,
             Self::RoomExists => &ROOM_EXISTS,
             Self::RoomRequired => &ROOM_REQUIRED,
@@ -139,9 +136,6 @@ impl ApiError {
             Self::NoSuchRoom(room) => return format!("There is no room {room}.").into(),
             Self::RoomClosed => "This room takes nobody new.",
             Self::RoomFull => "The line is as long as it may be. Try again later.",
-            Self::KeyReused => {
-                "Use a new Idempotency-Key for each request that is not a repetition."
-            }
             Self::Unauthorized => {
                 "Send the admin key, or to the service API the service key, as `Authorization: Bearer <key>`."
             }
@@ -202,9 +196,6 @@ impl From<ApiError> for Problem {
                 .with("pollAfterMs", poll_after_ms),
             ApiError::RoomFull => problem.retry_after(RETRY_FULL),
             ApiError::RateLimited(wait) => problem.retry_after(wait),
-            ApiError::KeyReused => {
-                problem.error(IdempotencyKey::NAME, "belongs to another request")
-            }
             ApiError::Policy(errors) => {
                 let problem = problem.status(StatusCode::UNPROCESSABLE_ENTITY);
                 errors.into_iter().fold(problem, |problem, error| {

@@ -41,7 +41,7 @@ pub const EXPLAINED: &[Explained] = &[
     ),
     Explained::new(
         &IDEMPOTENCY_KEY_REUSED,
-        "The Idempotency-Key belongs to another request of the same user.",
+        "The Idempotency-Key belongs to another request that this user sent to the box office.",
         "Use a new key for each request that is not a repetition.",
     ),
     Explained::new(

@@ -184,8 +184,8 @@ async fn enter_line(
         Joined::New(ordinal) | Joined::Claimed(ordinal) => (ordinal, StatusCode::CREATED),
         Joined::Repeated(ordinal) => (ordinal, StatusCode::OK),
         Joined::Already(ordinal) if may_resume => (ordinal, StatusCode::OK),
-        Joined::Already(_) => return Err(ApiError::Duplicated),
-        Joined::KeyReused => return Err(ApiError::KeyReused),
+        // A key is stored with its visitor, so nobody reuses another's.
+        Joined::Already(_) | Joined::KeyReused => return Err(ApiError::Duplicated),
         Joined::Closed => return Err(ApiError::RoomClosed),
         Joined::Full => return Err(ApiError::RoomFull),
     };
