@@ -1,10 +1,13 @@
 //! The dates as everybody sees them, asked of the database once for all.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use ropeline_core::Timestamp;
 use ropeline_gate::GateError;
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex as Turn, time::timeout};
 
 use crate::{
     ConcertDate,
@@ -15,49 +18,87 @@ use crate::{
 /// one question to the database.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// What has not answered by then is unavailable. The pool would try for much longer, and a crowd that waits with it
+/// takes the connections of everybody else.
+const LOOK_MAX: Duration = Duration::from_secs(1);
+
 /// What was last seen of the dates.
 #[derive(Debug, Default)]
 pub(super) struct Board {
-    /// Whoever finds it too old looks again while the others wait for what they see.
-    seen: Mutex<Option<Seen>>,
+    /// Never held across a look.
+    seen: Mutex<Seen>,
+    /// One request at a time looks. The others get what was seen before, or wait if nobody has ever seen the dates.
+    turn: Turn<()>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Seen {
-    at: Timestamp,
+    /// When the last look ended; none before the first.
+    at: Option<Timestamp>,
     /// None if nothing could be seen yet.
     dates: Option<Arc<[ConcertDate]>>,
+    /// Whether the last look failed, which is logged once.
+    failed: bool,
 }
 
 impl Board {
-    /// All dates, at most a second old; older ones while the database is away.
+    /// All dates, at most a second old; older ones while the database is slow or does not answer.
     pub(super) async fn dates(&self, service: &Service) -> Result<Arc<[ConcertDate]>, ApiError> {
-        let now = service.now();
-        let mut seen = self.seen.lock().await;
-        if seen.as_ref().is_none_or(|seen| !seen.is_fresh(now)) {
-            let dates = look(service, now).await;
-            let dates = dates.or_else(|| seen.take()?.dates);
-            *seen = Some(Seen { at: now, dates });
+        let seen = self.seen();
+        if seen.is_fresh(service.now()) {
+            return seen.dates();
         }
-        let dates = seen.as_ref().and_then(|seen| seen.dates.clone());
-        // Nobody has ever seen the dates: a moment later somebody may.
-        dates.ok_or(ApiError::Gate(GateError::Away(FRESH)))
+        let _turn = match (self.turn.try_lock(), &seen.dates) {
+            (Ok(turn), _) => turn,
+            (Err(_), Some(_)) => return seen.dates(),
+            (Err(_), None) => self.turn.lock().await,
+        };
+        // Another request may have looked while this one waited for its turn.
+        let seen = self.seen();
+        if seen.is_fresh(service.now()) {
+            return seen.dates();
+        }
+        let dates = look(service, &seen).await;
+        let seen = Seen {
+            at: Some(service.now()),
+            failed: dates.is_none(),
+            dates: dates.or(seen.dates),
+        };
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = seen.clone();
+        seen.dates()
+    }
+
+    fn seen(&self) -> Seen {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.clone()
     }
 }
 
 impl Seen {
     fn is_fresh(&self, now: Timestamp) -> bool {
-        self.at <= now && self.at.until(now) < FRESH
+        self.at.is_some_and(|at| at <= now && at.until(now) < FRESH)
+    }
+
+    /// Nobody has ever seen the dates: a moment later somebody may.
+    fn dates(self) -> Result<Arc<[ConcertDate]>, ApiError> {
+        let none = ApiError::Gate(GateError::Away(FRESH));
+        self.dates.ok_or(none)
     }
 }
 
-async fn look(service: &Service, now: Timestamp) -> Option<Arc<[ConcertDate]>> {
-    match service.office.dates(now).await {
-        Ok(dates) => Some(dates.into()),
-        Err(error) => {
-            let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "the dates for the home page cannot be read");
-            None
-        }
+/// Asks the database. A failure is logged unless the last look failed too.
+async fn look(service: &Service, before: &Seen) -> Option<Arc<[ConcertDate]>> {
+    let error: Box<dyn std::error::Error> =
+        match timeout(LOOK_MAX, service.office.dates(service.now())).await {
+            Ok(Ok(dates)) => return Some(dates.into()),
+            Ok(Err(error)) => error.into(),
+            Err(late) => late.into(),
+        };
+    if !before.failed {
+        tracing::warn!(
+            error = &*error,
+            "the dates for the home page cannot be read; older ones are shown"
+        );
     }
+    None
 }

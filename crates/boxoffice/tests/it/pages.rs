@@ -7,7 +7,7 @@ use ropeline_boxoffice::{DateId, Points, Rules, SeatDraft, SeatId};
 use serde_json::json;
 
 use crate::{
-    given::{Given, NOW, PRICE, pass},
+    given::{Given, NOW, PRICE, at_once, pass},
     http::{
         ask::{Answer, Ask},
         house::{ADMIN_KEY, House, Person, SECRET},
@@ -15,6 +15,8 @@ use crate::{
     },
 };
 
+/// PostgreSQL gives up waiting for a lock after 5 s, by the settings of our connections.
+const BEFORE_LOCKS_END: Duration = Duration::from_secs(4);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// What somebody may call themselves.
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'&<b>{{7*7}}";
@@ -282,6 +284,39 @@ async fn everybody_may_know_how_many_seats_of_a_date_are_left() {
     assert_eq!(left().await, of_date(1));
     let unknown = house.get("/tickets/999/left").await;
     assert_eq!(unknown.problem(), (404, "DATE_NOT_FOUND".into()));
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_answer_makes_no_crowd_wait() {
+    let given = Given::on_postgres().await;
+    let house = House::wide(&given).await;
+    let (open, _) = date(&given).await;
+    let crowd = async |house: &House| {
+        let asks = (0..50).map(|_| house.get(format!("/tickets/{open}/left")).into_future());
+        let answers = tokio::time::timeout(BEFORE_LOCKS_END, at_once(asks)).await;
+        let mut answers: Vec<_> = answers.expect("one waits for the database, and no other");
+        answers.dedup_by_key(|answer| answer.status);
+        assert_eq!(answers.len(), 1, "all are told the same");
+        answers.remove(0)
+    };
+    house.get("/").await;
+    // No look at the concerts ends before this transaction does.
+    given.try_sql("BEGIN").await.unwrap();
+    let lock = "LOCK TABLE concerts IN ACCESS EXCLUSIVE MODE";
+    given.try_sql(lock).await.unwrap();
+    house.advance(Duration::from_secs(1)).await;
+    let older = crowd(&house).await;
+    assert_eq!(
+        older.text,
+        format!("{{\"concertDateId\":{open},\"seatsLeft\":2}}")
+    );
+    let newly_started = house.restarted(&given);
+    let none = crowd(&newly_started).await;
+    assert_eq!(none.problem(), (503, "STORE_UNAVAILABLE".into()));
+    given.try_sql("ROLLBACK").await.unwrap();
+    newly_started.advance(Duration::from_secs(1)).await;
+    let again = crowd(&newly_started).await;
+    assert_eq!(again.status, StatusCode::OK);
 }
 
 #[tokio::test]
