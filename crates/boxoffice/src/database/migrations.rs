@@ -23,20 +23,22 @@ macro_rules! steps {
             include_str!(concat!("../../migrations/", $dialect, "/0004_promises.sql")),
             include_str!(concat!("../../migrations/", $dialect, "/0005_secrets.sql")),
             include_str!(concat!("../../migrations/", $dialect, "/0006_venues.sql")),
+            include_str!(concat!("../../migrations/", $dialect, "/0007_limits.sql")),
         ]
     };
 }
 
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "points",
     "concerts",
     "reservations",
     "promises",
     "secrets",
     "venues",
+    "limits",
 ];
-const SQLITE: [&str; 6] = steps!("sqlite");
-const POSTGRES: [&str; 6] = steps!("postgres");
+const SQLITE: [&str; 7] = steps!("sqlite");
+const POSTGRES: [&str; 7] = steps!("postgres");
 
 /// Takes the steps that this database has not taken. Of several that start at once, one takes them
 /// and the others wait.

@@ -17,10 +17,10 @@ use crate::{
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// How many seats of the date a user has. Like the expressions below it is about a seat `s` ($1) and the user $2, at
-/// the time $3.
+/// the time $3. The states are named twice for the sake of the partial index.
 pub(super) const TICKETS: &str = "(SELECT COUNT(*) FROM reservations r JOIN seats o ON o.id = r.seat_id \
      WHERE r.user_id = $2 AND o.date_id = s.date_id \
-     AND (r.state = 'PAID' OR r.state = 'HELD' AND r.hold_until > $3))";
+     AND r.state IN ('HELD', 'PAID') AND (r.state = 'PAID' OR r.hold_until > $3))";
 
 /// When the user's latest hold on the seat ended without payment, 0 if none did.
 pub(super) const LET_GO_AT: &str = "COALESCE((SELECT MAX(r.hold_until) FROM reservations r \
@@ -31,7 +31,7 @@ pub(super) const LET_GO_AT: &str = "COALESCE((SELECT MAX(r.hold_until) FROM rese
 pub(super) const HELD_AT: &str = "COALESCE((SELECT r.held_at FROM reservations r \
      WHERE r.user_id = $2 ORDER BY r.id DESC LIMIT 1 OFFSET $4), 0)";
 
-/// How many have the seat, which is one at most. The states are named twice for the sake of the partial index.
+/// How many have the seat, which is one at most. The states are named twice here too.
 const TAKEN: &str = "(SELECT COUNT(*) FROM reservations r \
      WHERE r.seat_id = s.id AND r.state IN ('HELD', 'PAID') AND (r.state = 'PAID' OR r.hold_until > $3))";
 
@@ -119,6 +119,40 @@ impl Obstacles {
             Refusal::HoldCooldown { left }
         } else {
             Refusal::SeatTaken
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Database;
+
+    use super::*;
+
+    /// On SQLite all others wait for the statement that takes a seat.
+    #[tokio::test]
+    async fn no_limit_reads_the_whole_history_of_a_user() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("box.db").display());
+        let database = Database::open(&url).await.unwrap();
+        for (limit, index) in [
+            (
+                TICKETS,
+                "r USING INDEX reservations_had_by_user (user_id=?)",
+            ),
+            (
+                LET_GO_AT,
+                "r USING INDEX reservations_by_user_and_seat (user_id=? AND seat_id=?)",
+            ),
+            (HELD_AT, "r USING INDEX reservations_by_user (user_id=?)"),
+            (TAKEN, "r USING INDEX reservations_seat_once (seat_id=?)"),
+        ] {
+            let sql = format!("EXPLAIN QUERY PLAN SELECT {limit} FROM seats s WHERE s.id = $1");
+            let plan: Vec<(i64, i64, i64, String)> =
+                query_as(&sql).fetch_all(database.reader()).await.unwrap();
+            let steps: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
+            let used = steps.iter().any(|step| step.contains(index));
+            assert!(used, "{limit}: {steps:?}");
         }
     }
 }

@@ -98,7 +98,8 @@ struct LiveHold {
 }
 
 impl Reserve {
-    /// Lets the user's live holds follow the pass that they are inside with now, and gives all of these holds.
+    /// Lets the user's live holds follow the pass that they are inside with now, and gives all of these holds. The state
+    /// is named twice for the sake of the partial index.
     async fn hand_over(
         &self,
         session: &mut Session<'_>,
@@ -108,7 +109,7 @@ impl Reserve {
         let rows: Vec<(i64, i64, i64, i64)> = query_as(
             "UPDATE reservations SET pass_room = COALESCE($3, pass_room), \
              pass_visitor = COALESCE($4, pass_visitor), pass_ordinal = COALESCE($5, pass_ordinal) \
-             WHERE user_id = $1 AND state = 'HELD' AND hold_until > $2 \
+             WHERE user_id = $1 AND state IN ('HELD', 'PAID') AND state = 'HELD' AND hold_until > $2 \
              RETURNING id, seat_id, price, hold_until",
         )
         .bind(self.user.0)
