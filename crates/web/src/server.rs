@@ -67,7 +67,7 @@ pub struct Server {
     limits: Limits,
     origins: Vec<String>,
     hosts: Hosts,
-    free_after: Option<&'static str>,
+    slashes_after: Option<&'static str>,
     observer: Option<Box<dyn Observe>>,
     loops: Option<Arc<EventLoops>>,
     privileged: Privileged,
@@ -83,7 +83,7 @@ impl Server {
             limits,
             origins: Vec::new(),
             hosts: Hosts::any(),
-            free_after: None,
+            slashes_after: None,
             observer: None,
             loops: None,
             privileged: Privileged::default(),
@@ -108,8 +108,8 @@ impl Server {
 
     /// Lets the segment of a path that follows this one have encoded slashes: an id that sites choose as they like.
     #[must_use]
-    pub fn free_ids_after(mut self, segment: &'static str) -> Self {
-        self.free_after = Some(segment);
+    pub fn encoded_slashes_after(mut self, segment: &'static str) -> Self {
+        self.slashes_after = Some(segment);
         self
     }
 
@@ -182,7 +182,7 @@ impl Server {
             limits,
             origins,
             hosts,
-            free_after,
+            slashes_after,
             observer,
             loops,
             privileged,
@@ -190,7 +190,13 @@ impl Server {
         } = self;
         let occupancy = Occupancy::new(&limits, privileged, open);
         let service = Service::new(
-            router, shortcut, limits, origins, hosts, free_after, observer,
+            router,
+            shortcut,
+            limits,
+            origins,
+            hosts,
+            slashes_after,
+            observer,
         );
         Acceptor::new(service, occupancy, loops, tasks)
     }

@@ -285,7 +285,7 @@ impl Ready {
             .hosts(hosts)
             .proxies(app.trusted_proxies.clone())
             .origins(cors_origins.into_iter().chain(own_origin).collect())
-            .free_ids_after("visitors")
+            .encoded_slashes_after("visitors")
             .observe(Observer(Arc::clone(&app.metrics)));
         let server = match loops {
             Some(loops) => server.by(loops),

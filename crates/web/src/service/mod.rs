@@ -66,7 +66,7 @@ pub(crate) struct Service {
     shortcut: Option<Box<dyn Shortcut>>,
     origins: Vec<String>,
     hosts: Hosts,
-    free_after: Option<&'static str>,
+    slashes_after: Option<&'static str>,
     observer: Option<Box<dyn Observe>>,
 }
 
@@ -77,7 +77,7 @@ impl Service {
         limits: Limits,
         origins: Vec<String>,
         hosts: Hosts,
-        free_after: Option<&'static str>,
+        slashes_after: Option<&'static str>,
         observer: Option<Box<dyn Observe>>,
     ) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl Service {
             shortcut,
             origins,
             hosts,
-            free_after,
+            slashes_after,
             observer,
         }
     }
@@ -107,7 +107,7 @@ impl Service {
         let mut request = Request::from_parts(parts, body);
         let checked = check::head(&request, &self.limits)
             .and_then(|()| self.hosts.check(&request))
-            .and_then(|()| path::check(request.uri().path(), self.free_after))
+            .and_then(|()| path::check(request.uri().path(), self.slashes_after))
             .and_then(|()| cross_site::check(&request, &self.origins));
         if let Err(problem) = checked {
             return Answering::at_once(problem.into_response(), id, started);

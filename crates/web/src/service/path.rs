@@ -9,25 +9,25 @@ use memchr::memchr3;
 
 use crate::Problem;
 
-/// Refuses segments of dots, and slashes and backslashes that are encoded. `free_after` names the segment after which an
+/// Refuses segments of dots, and slashes and backslashes that are encoded. `slashes_after` names the segment after which an
 /// id follows that may have any character; even there no segment of dots may come out.
-pub(super) fn check(path: &str, free_after: Option<&str>) -> Result<(), Problem> {
-    if memchr3(b'%', b'.', b'\\', path.as_bytes()).is_none() || !is_ambiguous(path, free_after) {
+pub(super) fn check(path: &str, slashes_after: Option<&str>) -> Result<(), Problem> {
+    if memchr3(b'%', b'.', b'\\', path.as_bytes()).is_none() || !is_ambiguous(path, slashes_after) {
         return Ok(());
     }
     let detail = "The path has a segment of dots, or an encoded slash or backslash.";
     Err(Problem::invalid(StatusCode::BAD_REQUEST, detail))
 }
 
-fn is_ambiguous(path: &str, free_after: Option<&str>) -> bool {
+fn is_ambiguous(path: &str, slashes_after: Option<&str>) -> bool {
     let mut before = None;
     path.split('/').any(|segment| {
-        let is_free = free_after.is_some() && before == free_after;
+        let may_have_slashes = slashes_after.is_some() && before == slashes_after;
         before = Some(segment);
         let plain = decode(segment);
         let mut parts = plain.split(['/', '\\']);
         parts.clone().any(|part| part == "." || part == "..")
-            || (!is_free && parts.nth(1).is_some())
+            || (!may_have_slashes && parts.nth(1).is_some())
     })
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_may_have_any_character_and_leads_nowhere_else() {
+    fn an_id_may_have_encoded_slashes_and_leads_nowhere_else() {
         let visitors = "/api/v1/admin/rooms/main/visitors";
         for (id, is_refused) in [
             ("a%2Fb", false),
