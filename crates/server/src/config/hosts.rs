@@ -1,5 +1,6 @@
 //! The hosts for which a server answers.
 
+use http::{HeaderName, Method};
 use ropeline_web::Hosts;
 
 use super::Settings;
@@ -9,6 +10,10 @@ const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
 /// Asked by proxies and services under internal names, always with a token or a key. A page of another site
 /// has neither.
 const PROVED: [&str; 2] = ["/api/v1/queue/verify", "/api/v1/service/*"];
+/// Where a back end ends the place of a visitor, with the token in a header. A page of another site has no
+/// token but its own.
+const TOKENS: &str = "/api/v1/queue/tokens";
+const X_QUEUE_TOKEN: HeaderName = HeaderName::from_static("x-queue-token");
 /// Asked by collectors under internal names. On a server for this machine alone they need no other name.
 const METRICS: &str = "/metrics";
 
@@ -26,6 +31,7 @@ impl Settings {
         Hosts::only(own.into_iter().chain(listed))
             .exempt(HEALTH)
             .exempt(PROVED)
+            .exempt_with_header(Method::DELETE, TOKENS, X_QUEUE_TOKEN)
             .exempt(has_name.then_some(METRICS))
     }
 }

@@ -91,6 +91,20 @@ fn a_server_that_others_reach_answers_for_any_host_until_it_is_told_its_name() {
 }
 
 #[test]
+fn a_back_end_ends_a_place_under_an_internal_name_with_the_token_in_a_header_alone() {
+    let mut app = TestApp::with(PUBLIC);
+    let token = app.token_of("ann");
+    let cookie = format!("rl_main={token}");
+    let leave = || Ask::delete(TOKENS).host("ropeline:8080");
+    is_misdirected(&app.send(leave()));
+    is_misdirected(&app.send(leave().header("Cookie", &cookie)));
+    // With the header a page of another site could join, too.
+    is_misdirected(&app.send(Ask::post(TOKENS).token(&token).host("ropeline:8080")));
+    assert_eq!(app.send(leave().token(&token)).status, 204);
+    assert_eq!(app.send(Ask::get(STATUS).token(&token)).status, 401);
+}
+
+#[test]
 fn proxies_services_and_monitors_may_use_names_of_their_own() {
     let mut app = TestApp::with(PUBLIC);
     let token = app.token_of("ann");

@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use http::{HeaderMap, Request, header::HOST};
+use http::{HeaderMap, HeaderName, Method, Request, header::HOST};
 
 use crate::{MISDIRECTED_REQUEST, Problem};
 
@@ -24,6 +24,7 @@ pub struct Hosts {
     /// Without ports, in small letters; none where any host is answered for.
     names: Option<Vec<String>>,
     exempt: Vec<&'static str>,
+    exempt_with_header: Vec<(Method, &'static str, HeaderName)>,
     addresses: Mutex<Vec<IpAddr>>,
 }
 
@@ -52,6 +53,18 @@ impl Hosts {
         self
     }
 
+    /// Answers for any host where a request with this method and path has this header.
+    #[must_use]
+    pub fn exempt_with_header(
+        mut self,
+        method: Method,
+        path: &'static str,
+        header: HeaderName,
+    ) -> Self {
+        self.exempt_with_header.push((method, path, header));
+        self
+    }
+
     /// Refuses a request to a host that is not one of these.
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Problem> {
         let Some(names) = &self.names else {
@@ -62,7 +75,7 @@ impl Hosts {
         };
         let host = without_port(host);
         let listed = names.iter().any(|name| name.eq_ignore_ascii_case(host));
-        if listed || self.is_this_machine(host) || self.is_exempt(request.uri().path()) {
+        if listed || self.is_this_machine(host) || self.is_exempt(request) {
             return Ok(());
         }
         let detail = "This server does not answer for the host that the request names. Its operator sets \
@@ -106,13 +119,19 @@ impl Hosts {
         has
     }
 
-    fn is_exempt(&self, path: &str) -> bool {
-        self.exempt
+    fn is_exempt<B>(&self, request: &Request<B>) -> bool {
+        let path = request.uri().path();
+        let by_path = self
+            .exempt
             .iter()
             .any(|exempt| match exempt.strip_suffix('*') {
                 Some(start) => path.starts_with(start),
                 None => path == *exempt,
-            })
+            });
+        let by_header = |(method, exempt, header): &(Method, &str, HeaderName)| {
+            request.method() == method && path == *exempt && request.headers().contains_key(header)
+        };
+        by_path || self.exempt_with_header.iter().any(by_header)
     }
 }
 
