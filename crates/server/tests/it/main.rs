@@ -24,6 +24,7 @@ mod pages;
 mod place;
 mod problems;
 mod rate;
+mod refusals;
 mod service;
 mod sessions;
 mod settings;
