@@ -42,13 +42,41 @@ impl Front {
     /// With the recipe that a README shows, within a server of nginx.
     fn of_readme(name: &str) -> Self {
         Self::with(|address, ropeline| {
-            let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-            let text = fs::read_to_string(Path::new(files).join(name)).expect("it is there");
-            let (_, block) = text.split_once("```nginx\n").expect("a recipe");
-            let (block, _) = block.split_once("```").expect("its end");
-            let block = block.replace("127.0.0.1:8080", &ropeline.to_string());
-            let block = block.replace("127.0.0.1:3000", &service().to_string());
+            let block = first_block_of(name, ropeline);
             format!("server {{\nlisten {address};\n{block}}}\n")
+        })
+    }
+
+    /// With the locations that docs/PAGES.md shows, and the gate that they belong to.
+    fn of_pages() -> Self {
+        Self::with(|address, ropeline| {
+            let block = first_block_of("docs/PAGES.md", ropeline);
+            let service = service();
+            format!(
+                "server {{\nlisten {address};\n{block}\
+                 location / {{ auth_request /_gate; proxy_pass http://{service}; }}\n\
+                 location = /_gate {{ internal; proxy_pass http://{ropeline}/api/v1/queue/verify; }}\n}}\n"
+            )
+        })
+    }
+
+    /// With the recipe for three nodes, all of which are one.
+    fn for_three_nodes() -> Self {
+        Self::with(|address, ropeline| {
+            let mut changes = vec![
+                ("listen 80;".to_owned(), format!("listen {address};")),
+                (
+                    "server service:80;".to_owned(),
+                    format!("server {};", service()),
+                ),
+            ];
+            for node in 1..=3 {
+                for role in ["max_fails=2", "max_fails=0"] {
+                    let written = format!("server node-{node}:8080 {role}");
+                    changes.push((written, format!("server {ropeline} {role}")));
+                }
+            }
+            recipe("nginx-three-nodes.conf", &changes)
         })
     }
 
@@ -72,6 +100,16 @@ impl Front {
     fn client(&self) -> Client {
         Client::connect(self.address).expect("nginx takes connections")
     }
+}
+
+/// The first block for nginx in a document, with these addresses.
+fn first_block_of(name: &str, ropeline: SocketAddr) -> String {
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let text = fs::read_to_string(Path::new(files).join(name)).expect("it is there");
+    let (_, block) = text.split_once("```nginx\n").expect("a recipe");
+    let (block, _) = block.split_once("```").expect("its end");
+    let block = block.replace("127.0.0.1:8080", &ropeline.to_string());
+    block.replace("127.0.0.1:3000", &service().to_string())
 }
 
 #[test]
@@ -168,6 +206,8 @@ fn a_path_that_nginx_and_ropeline_could_read_differently_reaches_neither() {
         Front::start(),
         Front::of_readme("README.md"),
         Front::of_readme("README.ko.md"),
+        Front::of_pages(),
+        Front::for_three_nodes(),
     ];
     for front in fronts {
         let mut client = front.client();
