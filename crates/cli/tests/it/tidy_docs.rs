@@ -138,16 +138,19 @@ fn every_link_leads_to_a_file_and_a_heading() {
     assert!(seen > 100, "{seen}");
 }
 
-/// The headings of a document as links name them.
+/// The headings of a document as links name them, and the anchors in its text.
 fn headings(document: &str) -> BTreeSet<String> {
     let lines = document.lines().filter(|line| line.starts_with('#'));
-    lines
-        .map(|line| {
-            let text = line.trim_start_matches('#').trim().to_lowercase();
-            let kept = text
-                .chars()
-                .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
-            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
-        })
+    let headings = lines.map(|line| {
+        let text = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    });
+    let anchors = document.split("<a id=\"").skip(1);
+    let anchors = anchors.filter_map(|rest| rest.split_once('"'));
+    headings
+        .chain(anchors.map(|(anchor, _)| anchor.to_owned()))
         .collect()
 }
