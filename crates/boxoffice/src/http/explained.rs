@@ -1,6 +1,6 @@
 //! The explanation of every kind of problem that only this service answers with.
 
-use ropeline_web::Explained;
+use ropeline_web::{Explained, IDEMPOTENCY_KEY_REUSED};
 
 use super::error::{
     ALREADY_PAID, CONCERT_NOT_FOUND, DATE_NOT_FOUND, HOLD_COOLDOWN, HOLD_EXPIRED, HOLD_GIVEN_UP,
@@ -96,6 +96,11 @@ pub const EXPLAINED: &[Explained] = &[
         &INVALID_AMOUNT,
         "An amount or a price is not a whole number from 1 to 100000000, or the balance would exceed 1000000000000.",
         "Send a JSON integer: no fraction, no exponent, no text.",
+    ),
+    Explained::new(
+        &IDEMPOTENCY_KEY_REUSED,
+        "The Idempotency-Key belongs to another request of the same user.",
+        "Use a new key for each request that is not a repetition.",
     ),
 ];
 

@@ -95,7 +95,6 @@ mod tests {
             &gate::STORE_UNAVAILABLE,
             &ropeline_web::LOGIN_REQUIRED,
             &ropeline_web::LOGIN_INVALID,
-            &ropeline_web::IDEMPOTENCY_KEY_REUSED,
             &ropeline_web::RATE_LIMITED,
             &ropeline_web::UNAUTHORIZED,
         ];

@@ -6,9 +6,7 @@ pub use ropeline_gate::kinds::{
     TOKEN_INVALID, TOKEN_NOT_FOUND,
 };
 use ropeline_web::Kind;
-pub use ropeline_web::{
-    IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED,
-};
+pub use ropeline_web::{LOGIN_INVALID, LOGIN_REQUIRED, RATE_LIMITED, UNAUTHORIZED};
 
 /// The user id was stated before and has a place, and the caller does not send its token.
 pub const DUPLICATED_TOKEN: Kind = Kind {
@@ -42,9 +40,8 @@ pub const SESSION_NOT_FOUND: Kind = Kind {
     title: "This session is not open",
 };
 
-/// Every kind that this service answers with, next to those of the web crate. `IDEMPOTENCY_KEY_REUSED` comes only from the
-/// box office, which shares these explanations.
-pub const CATALOGUE: [&Kind; 18] = [
+/// Every kind that this service answers with, next to those of the web crate.
+pub const CATALOGUE: [&Kind; 17] = [
     &TOKEN_INVALID,
     &TOKEN_EXPIRED,
     &TOKEN_NOT_FOUND,
@@ -54,7 +51,6 @@ pub const CATALOGUE: [&Kind; 18] = [
     &ROOM_CLOSED,
     &ROOM_FULL,
     &STORE_UNAVAILABLE,
-    &IDEMPOTENCY_KEY_REUSED,
     &UNAUTHORIZED,
     &ROOM_EXISTS,
     &ROOM_REQUIRED,

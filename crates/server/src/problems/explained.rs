@@ -6,10 +6,9 @@ use ropeline_web::{
 };
 
 use crate::error::{
-    DUPLICATED_TOKEN, IDEMPOTENCY_KEY_REUSED, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED,
-    RATE_LIMITED, ROOM_CLOSED, ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED,
-    SESSION_NOT_FOUND, STORE_UNAVAILABLE, TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND,
-    UNAUTHORIZED, VISITOR_NOT_FOUND,
+    DUPLICATED_TOKEN, LOGIN_INVALID, LOGIN_REQUIRED, NOT_ADMITTED, RATE_LIMITED, ROOM_CLOSED,
+    ROOM_EXISTS, ROOM_FULL, ROOM_NOT_FOUND, ROOM_REQUIRED, SESSION_NOT_FOUND, STORE_UNAVAILABLE,
+    TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_NOT_FOUND, UNAUTHORIZED, VISITOR_NOT_FOUND,
 };
 
 /// Every kind that this server answers with.
@@ -38,11 +37,6 @@ pub const EXPLAINED: &[Explained] = &[
         &DUPLICATED_TOKEN,
         "This user id was stated before and has a place in this room, and the request does not bring its token.",
         "Send the queue token of that place to go on with it, or wait until it has ended.",
-    ),
-    Explained::new(
-        &IDEMPOTENCY_KEY_REUSED,
-        "The Idempotency-Key belongs to another request that this user sent to the box office.",
-        "Use a new key for each request that is not a repetition.",
     ),
     Explained::new(
         &ROOM_NOT_FOUND,

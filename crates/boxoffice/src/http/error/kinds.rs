@@ -1,7 +1,7 @@
 //! The catalogue: every kind of problem that only this service answers with.
 
 use http::StatusCode;
-use ropeline_web::Kind;
+use ropeline_web::{IDEMPOTENCY_KEY_REUSED, Kind};
 
 /// The path names another user than the login.
 pub const USER_MISMATCH: Kind = Kind {
@@ -107,7 +107,7 @@ pub const INVALID_AMOUNT: Kind = Kind {
 };
 
 /// Every kind that this service answers with, beside those it shares with the room, the gate and the web crate.
-pub const CATALOGUE: [&Kind; 17] = [
+pub const CATALOGUE: [&Kind; 18] = [
     &USER_MISMATCH,
     &TOKEN_NOT_VERIFIED,
     &USER_NOT_FOUND,
@@ -125,4 +125,5 @@ pub const CATALOGUE: [&Kind; 17] = [
     &ALREADY_PAID,
     &INSUFFICIENT_POINTS,
     &INVALID_AMOUNT,
+    &IDEMPOTENCY_KEY_REUSED,
 ];
