@@ -55,7 +55,7 @@ fn people_read_the_explanation_in_their_language() {
     let mut app = TestApp::new();
     for explained in EXPLAINED {
         let path = format!("{}?lang=ko", explained.kind.type_path());
-        let page = read(&mut app, &path);
+        let page = read(&mut app, &path).replace("&#x2f;", "/");
         let korean = explained.words(Language::Korean);
         let korean =
             korean.unwrap_or_else(|| panic!("{} is not in problems.ko.toml", explained.kind.code));
