@@ -37,6 +37,10 @@ pub trait Gatekeeper: fmt::Debug + Send + Sync {
     /// The holder's business inside is done. Done twice it is the same as once.
     async fn finish(&self, room: &RoomId, holder: &Holder) -> Result<(), GateError>;
 
+    /// Whether joins are taken in the room now: it is there, and its store can write. For health checks: unlike the
+    /// other calls it is not counted among the answers of the gate.
+    async fn ready(&self, room: &RoomId) -> Result<(), GateError>;
+
     /// So much is left to sell, for those who wait to see; `None` if that is not told.
     async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), GateError>;
 }

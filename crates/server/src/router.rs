@@ -52,6 +52,7 @@ pub(crate) fn router(app: App, beside: Option<Router>, tasks: &Tasks) -> Router 
         .route("/api/v1/service/rooms/{room}/tokens", post(service::join))
         .route("/api/v1/service/rooms/{room}/keep", post(service::keep))
         .route("/api/v1/service/rooms/{room}/finish", post(service::finish))
+        .route("/api/v1/service/rooms/{room}/ready", get(service::ready))
         .route("/api/v1/service/rooms/{room}/stock", put(service::stock))
         .route("/admin/login", post(pages::log_in))
         .route("/admin/logout", post(pages::log_out))

@@ -158,6 +158,11 @@ impl Gatekeeper for HttpGatekeeper {
         self.send(request, Again::Once).await?.done()
     }
 
+    async fn ready(&self, room: &RoomId) -> Result<(), GateError> {
+        let request = self.request(Method::GET, room, "ready");
+        self.send(request, Again::Once).await?.done()
+    }
+
     async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), GateError> {
         let request = self.request(Method::PUT, room, "stock");
         let request = request.json(&json!({"left": left}));

@@ -145,6 +145,10 @@ impl Gatekeeper for Doorman {
         self.mood().await.map(|_| ())
     }
 
+    async fn ready(&self, _: &RoomId) -> Result<(), GateError> {
+        self.mood().await.map(|_| ())
+    }
+
     async fn stock(&self, _: &RoomId, _: Option<u64>) -> Result<(), GateError> {
         self.mood().await.map(|_| ())
     }

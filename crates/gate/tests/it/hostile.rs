@@ -232,6 +232,7 @@ async fn the_service_api_is_asked_with_the_key_and_in_its_words() {
         .await
         .unwrap();
     keeper.finish(&room, &holder).await.unwrap();
+    keeper.ready(&room).await.unwrap();
     keeper.stock(&room, None).await.unwrap();
     let firsts: Vec<_> = raw
         .heads()
@@ -243,6 +244,7 @@ async fn the_service_api_is_asked_with_the_key_and_in_its_words() {
         [
             "post /api/v1/service/rooms/main/keep http/1.1",
             "post /api/v1/service/rooms/main/finish http/1.1",
+            "get /api/v1/service/rooms/main/ready http/1.1",
             "put /api/v1/service/rooms/main/stock http/1.1",
         ]
     );

@@ -46,6 +46,16 @@ pub(super) fn service() -> Vec<Route> {
         .about("Ends the pass, and its slot is free for the next. Repeating it does no harm.")
         .body("Finish", Required::True, holder)
         .respond(NO_CONTENT, described("The pass has ended, now or before")),
+        of_service(Route::get(
+            "/api/v1/service/rooms/{room}/ready",
+            "serviceReady",
+            "Are joins taken in this room",
+        ))
+        .about(
+            "For health checks of the service: 503 while the store of the room is unavailable. It changes nothing, and is \
+             counted neither among the answers of the gate nor in the audit log.",
+        )
+        .respond(NO_CONTENT, described("They are")),
         of_service(Route::put(
             "/api/v1/service/rooms/{room}/stock",
             "serviceStock",

@@ -52,6 +52,10 @@ impl Gatekeeper for InProcess {
         Ok(rules::finish(&self.0, room, holder.clone()).await?)
     }
 
+    async fn ready(&self, room: &RoomId) -> Result<(), GateError> {
+        Ok(rules::ready(&self.0, room)?)
+    }
+
     async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), GateError> {
         Ok(rules::stock(&self.0, room, left).await?)
     }

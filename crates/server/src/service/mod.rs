@@ -8,5 +8,5 @@ mod rules;
 mod shapes;
 
 pub(crate) use gatekeeper::InProcess;
-pub(crate) use routes::{finish, join, keep, stock, verify};
+pub(crate) use routes::{finish, join, keep, ready, stock, verify};
 pub(crate) use shapes::schemas;

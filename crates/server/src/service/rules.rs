@@ -1,8 +1,9 @@
-//! The five things that a service asks of a room, whichever way it asks.
+//! The six things that a service asks of a room, whichever way it asks.
 
 use std::time::Duration;
 
 use ropeline_core::{Holder, Ordinal, RoomId, UserId};
+use ropeline_store::{Health, StoreError};
 
 use crate::{
     app::App,
@@ -63,6 +64,15 @@ pub(super) async fn finish(app: &App, room: &RoomId, holder: Holder) -> Result<(
     check(&holder)?;
     app.store.finish(room, holder).await?;
     Ok(())
+}
+
+/// Whether joins are taken in a room now. The store says how it is without being asked, so this waits for nothing.
+pub(super) fn ready(app: &App, room: &RoomId) -> Result<(), ApiError> {
+    app.seen(room)?;
+    match app.store.health_of(room) {
+        Health::Up => Ok(()),
+        Health::Down(reason) => Err(StoreError::Unavailable(reason).into()),
+    }
 }
 
 /// Tells those who wait how much is left to sell; nothing else follows from it.

@@ -140,6 +140,9 @@ fn what_a_service_does_is_counted() {
     }
     let stock = Ask::with("PUT", "/api/v1/service/rooms/main/stock").json(&json!({"left": 7}));
     assert_eq!(app.send(with_key(stock, SERVICE_KEY)).status, 204);
+    let probe = Ask::get("/api/v1/service/rooms/main/ready");
+    let probed = app.send(with_key(probe, SERVICE_KEY));
+    assert_eq!(probed.status, 204, "and not counted");
     let nowhere = Ask::post("/api/v1/service/rooms/nowhere/tokens").json(&json!({}));
     assert_eq!(app.send(with_key(nowhere, SERVICE_KEY)).status, 404);
     assert!(lines(&app).is_empty(), "a minute is not over");

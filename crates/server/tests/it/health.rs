@@ -73,6 +73,8 @@ fn the_gate_counts_what_it_answers_by_room() {
     let room = RoomId::main();
     let asked = gatekeeper.verify(&room, "nonsense");
     app.run(asked).unwrap();
+    // The probe of a service asks about nobody.
+    app.run(gatekeeper.ready(&room)).unwrap();
     let reply = app.send(Ask::get("/metrics"));
     let text = String::from_utf8(reply.body).unwrap();
     let counted: Vec<_> = text

@@ -14,8 +14,6 @@ use super::Service;
 const EVERY: Duration = Duration::from_secs(1);
 /// What has not answered by then is unavailable.
 const PROBE_MAX: Duration = Duration::from_secs(2);
-/// A token that nobody has: the room refuses it without a look at its line.
-const NOBODY: &str = "nobody";
 
 /// What the probes have found, shared by those who look and the one who probes.
 #[derive(Debug, Clone)]
@@ -99,7 +97,7 @@ impl Outcome {
             "database",
             "The database of the box office does not answer.",
         );
-        let room = (self.room, "room", "The waiting room does not answer.");
+        let room = (self.room, "room", "The waiting room takes no joins now.");
         let down = [database, room]
             .into_iter()
             .filter(|(part, ..)| *part == Part::Down);
@@ -132,9 +130,8 @@ async fn database(service: &Service) -> Result<(), String> {
 }
 
 async fn room(service: &Service) -> Result<(), String> {
-    let verified = service.gatekeeper.verify(&service.room, NOBODY);
-    match timeout(PROBE_MAX, verified).await {
-        Ok(Ok(_)) => Ok(()),
+    match timeout(PROBE_MAX, service.gatekeeper.ready(&service.room)).await {
+        Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(no_answer()),
     }

@@ -119,6 +119,10 @@ impl Gatekeeper for Switch {
         Ok(())
     }
 
+    async fn ready(&self, room: &RoomId) -> Result<(), GateError> {
+        self.asked()?.ready(room).await
+    }
+
     async fn stock(&self, room: &RoomId, left: Option<u64>) -> Result<(), GateError> {
         self.way().await?.stock(room, left).await?;
         self.stocked.send_modify(|stocked| stocked.push(left));

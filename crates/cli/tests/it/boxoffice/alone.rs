@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use ropeline_testing::{
-    TestPostgres,
+    Persistence, TestPostgres, TestRedis,
     http::{Ask, Client, Reply},
 };
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ trusted_proxies = [\"127.0.0.0/8\"]
 rate_limits = { joins_per_minute = 5, admin_failures_per_minute = 7 }
 [boxoffice]
 ";
+/// Without a box office next to it, which would need a `--database` on Redis.
+const ROOM: &str = "[rooms.main]\nactive_max = 1000\npresence_ttl = \"0s\"\n";
 /// More than any limit here.
 const TRIES_MAX: usize = 50;
 /// Within this an outage is noticed, and its end.
@@ -140,6 +142,38 @@ fn it_is_not_ready_while_its_room_is_stopped_and_ready_again_by_itself() {
     let lines = |text: &str| log.lines().filter(|line| line.contains(text)).count();
     assert_eq!(lines("not ready: this part is unavailable"), 2, "{log}");
     assert_eq!(lines("this part is available again"), 2, "{log}");
+}
+
+#[test]
+fn it_is_not_ready_while_the_redis_of_its_room_is_stopped_and_ready_again_by_itself() {
+    let mut redis = TestRedis::with(Persistence::None, &[]);
+    let Apart { rooms, office } = Apart::new(ROOM);
+    let rooms = rooms.with_flag("--store", &redis.url());
+    let apart = Apart { rooms, office };
+    let (room, office) = (apart.rooms.start(), apart.sell());
+    let gate_answers = || {
+        let metrics = room.client().send(&Ask::get("/metrics")).body;
+        let metrics = String::from_utf8(metrics).expect("metrics are text");
+        let asked = |line: &&str| line.starts_with("ropeline_gate_answers_total");
+        metrics
+            .lines()
+            .filter(asked)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    unavailable(&office, &[]);
+    let asked_at_start = gate_answers();
+    redis.kill();
+    unavailable(&office, &["room"]);
+    let alive = office.client().send(&Ask::get("/healthz"));
+    assert_eq!(alive.status, 200);
+    redis.start_again();
+    unavailable(&office, &[]);
+    assert_eq!(
+        gate_answers(),
+        asked_at_start,
+        "a probe is no question of the gate"
+    );
 }
 
 #[test]

@@ -100,6 +100,13 @@ impl Site {
         self.client.send(&ask)
     }
 
+    /// What a service asks for its own health check.
+    fn service_ready(&mut self) -> Reply {
+        let ask = Ask::get("/api/v1/service/rooms/main/ready");
+        let ask = ask.header("Authorization", &format!("Bearer {SERVICE_KEY}"));
+        self.client.send(&ask)
+    }
+
     /// Parts that `/readyz` names as degraded.
     fn degraded(&mut self) -> Vec<String> {
         let ready = self.client.send(&Ask::get("/readyz"));
@@ -128,6 +135,17 @@ fn refused(reply: &Reply) -> bool {
 fn parts(reply: &Reply, names: [&str; 3]) -> [Value; 3] {
     assert_eq!(reply.status, 200, "{}", reply.json());
     names.map(|name| reply.json()[name].clone())
+}
+
+#[test]
+fn a_service_is_told_whether_joins_are_taken() {
+    let mut site = Site::new("");
+    assert_eq!(site.service_ready().status, 204);
+    site.store.cut();
+    let cut = site.service_ready();
+    assert!(refused(&cut), "{}", cut.json());
+    site.store.mend();
+    assert_eq!(site.service_ready().status, 204);
 }
 
 #[test]

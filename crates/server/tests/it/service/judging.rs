@@ -73,6 +73,14 @@ fn those_who_wait_see_what_a_service_has_left_to_sell() {
 }
 
 #[test]
+fn a_room_that_takes_joins_is_ready() {
+    for way in BOTH {
+        let mut app = TestApp::new();
+        assert_eq!(way.ready(&mut app), "");
+    }
+}
+
+#[test]
 fn a_room_that_is_not_there_is_404_by_every_call() {
     let mut app = TestApp::new();
     let token = app.token_of("ann");
@@ -102,6 +110,7 @@ fn a_room_that_is_not_there_is_404_by_every_call() {
         missing
     );
     assert_eq!(app.run(keeper.finish(&nowhere, &ann)), missing);
+    assert_eq!(app.run(keeper.ready(&nowhere)), missing);
     assert_eq!(app.run(keeper.stock(&nowhere, Some(1))), missing);
 }
 

@@ -1,4 +1,4 @@
-//! The five calls by either of the two ways.
+//! The six calls by either of the two ways.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::app::{SERVICE_KEY, TestApp};
 pub(super) const COUNTER: &str =
     "[rooms.main]\nactive_max = 1\npass_ttl = '60s'\npass_max = '150s'\npresence_ttl = '0s'\n";
 
-/// The five calls by one of the two ways. What both answer is compared as text.
+/// The six calls by one of the two ways. What both answer is compared as text.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     Http,
@@ -98,6 +98,17 @@ impl Way {
         }
     }
 
+    pub(super) fn ready(self, app: &mut TestApp) -> String {
+        match self {
+            Self::Http => done(&app.send(service("main", "ready"))),
+            Self::InProcess => {
+                let keeper = app.gatekeeper();
+                let ready = app.run(keeper.ready(&RoomId::main()));
+                ready.map_or_else(|error| why(&error), |()| String::new())
+            }
+        }
+    }
+
     pub(super) fn stock(self, app: &mut TestApp, left: Option<u64>) -> String {
         match self {
             Self::Http => done(&app.send(service("main", "stock").json(&json!({"left": left})))),
@@ -112,7 +123,11 @@ impl Way {
 
 /// A request with the service key.
 pub(super) fn service(room: &str, call: &str) -> Ask {
-    let method = if call == "stock" { "PUT" } else { "POST" };
+    let method = match call {
+        "stock" => "PUT",
+        "ready" => "GET",
+        _ => "POST",
+    };
     keyed(method, room, call, SERVICE_KEY)
 }
 
@@ -180,7 +195,7 @@ fn why(error: &GateError) -> String {
 }
 
 /// Each call with a body that is right.
-pub(super) fn calls() -> [(&'static str, &'static str, Value); 5] {
+pub(super) fn calls() -> [(&'static str, &'static str, Value); 6] {
     let who = json!({"visitor": "u:ann", "ordinal": 1});
     let keep = json!({"visitor": "u:ann", "ordinal": 1, "milliseconds": 0});
     [
@@ -188,6 +203,7 @@ pub(super) fn calls() -> [(&'static str, &'static str, Value); 5] {
         ("POST", "tokens", json!({"userId": "ann"})),
         ("POST", "keep", keep),
         ("POST", "finish", who),
+        ("GET", "ready", json!({})),
         ("PUT", "stock", json!({"left": 0})),
     ]
 }
