@@ -37,6 +37,10 @@ pub(crate) fn router(app: App, beside: Option<Router>, tasks: &Tasks) -> Router 
         .route("/api/v1/admin/rooms/{room}/admit", post(admin::admit))
         .route("/api/v1/admin/rooms/{room}/stats", get(admin::stats))
         .route(
+            "/api/v1/admin/rooms/{room}/visitors",
+            get(admin::find_named).delete(admin::revoke_named),
+        )
+        .route(
             "/api/v1/admin/rooms/{room}/visitors/{userId}",
             get(admin::find).delete(admin::revoke),
         )

@@ -48,11 +48,11 @@ pub(super) async fn revoke(desk: &Desk, args: &VisitorArgs) -> Result<(Answer, S
 async fn ask(desk: &Desk, args: &VisitorArgs, method: Method) -> Result<Answer, Trouble> {
     let (user, room) = (args.user.as_str(), &args.named.room);
     let which = match (args.verified, args.stated) {
-        (true, _) => "?verified=true",
-        (_, true) => "?verified=false",
+        (true, _) => "&verified=true",
+        (_, true) => "&verified=false",
         _ => "",
     };
-    let path = format!("/{room}/visitors/{}{which}", escaped(user));
+    let path = format!("/{room}/visitors?userId={}{which}", escaped(user));
     let answer = desk.send(method, &path, None).await;
     answer.map_err(|trouble| match trouble.code() {
         Some("VISITOR_NOT_FOUND") => Trouble::Other(format!(
@@ -62,7 +62,7 @@ async fn ask(desk: &Desk, args: &VisitorArgs, method: Method) -> Result<Answer, 
     })
 }
 
-/// Safe as one part of a path, whatever the site's user ids look like.
+/// Safe as a value of a query, whatever the site's user ids look like.
 fn escaped(user: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
@@ -78,8 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_id_is_one_part_of_a_path() {
+    fn a_user_id_is_one_value_of_a_query() {
         assert_eq!(escaped("user-42_a.b~c"), "user-42_a.b~c");
         assert_eq!(escaped("a/b?c#d%2F@x:1"), "a%2Fb%3Fc%23d%252F%40x%3A1");
+        assert_eq!(escaped("../a&b=c+d"), "..%2Fa%26b%3Dc%2Bd");
     }
 }

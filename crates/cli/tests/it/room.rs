@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     process::{Server, Site},
     still::STILL_ROOM,
-    visitor::token_of,
+    visitor::{token_of, verify},
 };
 
 /// A server where `user-1` is inside `main`, and `user-2` and `user-3` wait.
@@ -254,7 +254,7 @@ fn a_visitor_is_found_and_put_out() {
     let gone = "ropeline: user-2 has no place in main: neither in line nor inside\n";
     assert_eq!(revoke("user-2").complaint(1), gone);
     assert_eq!(find("user-2").complaint(1), gone);
-    find("..").complaint(2);
+    find("é").complaint(2);
     assert_eq!(main_room(&site, &server)["waiting"], 2, "the others stay");
 }
 
@@ -287,4 +287,20 @@ fn of_two_visitors_with_one_user_id_the_verified_one_is_found_first() {
     assert!(left.starts_with("ann (verified)"), "{left}");
     room("revoke main ann --stated").complaint(1);
     assert_eq!(room("revoke main ann").result(), "ann is out of main\n");
+}
+
+#[test]
+fn a_visitor_whose_user_id_is_no_part_of_a_path_is_found_and_put_out() {
+    let (site, server) = three_visitors();
+    for user in ["..", "a/../b", "a&b=c%2F"] {
+        let token = token_of(&mut server.client(), user);
+        let found = site.ropeline(&format!("room find main {user}")).result();
+        assert!(
+            found.starts_with(&format!("{user} waits in main")),
+            "{found}"
+        );
+        let out = site.ropeline(&format!("room revoke main {user}")).result();
+        assert_eq!(out, format!("{user} is out of main\n"));
+        assert_eq!(server.client().send(&verify(&token)).status, 401);
+    }
 }

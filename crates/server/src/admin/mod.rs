@@ -24,7 +24,7 @@ pub(crate) use rooms::{change, create, delete, room, rooms};
 pub(crate) use session::Sessions;
 pub(crate) use sessions::{end_session, end_sessions, sessions};
 pub(crate) use stats::{Histories, WINDOW, stats};
-pub(crate) use visitors::{find, revoke};
+pub(crate) use visitors::{find, find_named, revoke, revoke_named};
 
 /// The shapes of what operators send and are answered.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {

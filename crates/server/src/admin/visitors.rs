@@ -44,6 +44,14 @@ pub(crate) struct Which {
     verified: Option<bool>,
 }
 
+/// A visitor as a query names them: a user id may be no part of a path, as `a/../b`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Named {
+    user_id: UserId,
+    verified: Option<bool>,
+}
+
 impl Which {
     /// The visitors of this name, the verified one first.
     fn visitors(self, name: &UserId) -> Vec<Visitor> {
@@ -65,7 +73,25 @@ pub(crate) async fn find(
     Path((room, user_id)): Path<(RoomId, UserId)>,
     Query(which): Query<Which>,
 ) -> Result<Response, ApiError> {
-    let (verified, place, ordinal) = place_of(&app, &room, which.visitors(&user_id)).await?;
+    view_of(&app, room, user_id, which).await
+}
+
+pub(crate) async fn find_named(
+    _: Operator,
+    State(app): State<App>,
+    Path(room): Path<RoomId>,
+    Query(Named { user_id, verified }): Query<Named>,
+) -> Result<Response, ApiError> {
+    view_of(&app, room, user_id, Which { verified }).await
+}
+
+async fn view_of(
+    app: &App,
+    room: RoomId,
+    user_id: UserId,
+    which: Which,
+) -> Result<Response, ApiError> {
+    let (verified, place, ordinal) = place_of(app, &room, which.visitors(&user_id)).await?;
     let seen = app.seen(&room)?;
     let now = app.now();
     let room_now = seen.view.now(now);
@@ -107,12 +133,31 @@ async fn place_of(
     Err(ApiError::NoSuchVisitor)
 }
 
-/// Ends the places of all visitors who are meant: without more said, the verified and the stated one.
 pub(crate) async fn revoke(
     operator: Operator,
     State(app): State<App>,
     Path((room, user_id)): Path<(RoomId, UserId)>,
     Query(which): Query<Which>,
+) -> Result<Response, ApiError> {
+    end_places(&app, &operator, &room, &user_id, which).await
+}
+
+pub(crate) async fn revoke_named(
+    operator: Operator,
+    State(app): State<App>,
+    Path(room): Path<RoomId>,
+    Query(Named { user_id, verified }): Query<Named>,
+) -> Result<Response, ApiError> {
+    end_places(&app, &operator, &room, &user_id, Which { verified }).await
+}
+
+/// Ends the places of all visitors who are meant: without more said, the verified and the stated one.
+async fn end_places(
+    app: &App,
+    operator: &Operator,
+    room: &RoomId,
+    user_id: &UserId,
+    which: Which,
 ) -> Result<Response, ApiError> {
     let mut details = json!({"userId": user_id.as_str()});
     if let Some(verified) = which.verified {
@@ -120,13 +165,13 @@ pub(crate) async fn revoke(
     }
     let action = Action {
         name: "revoke",
-        room: &room,
+        room,
         details,
     };
-    audited(&app, &operator, action, async {
+    audited(app, operator, action, async {
         let mut revoked = false;
-        for visitor in which.visitors(&user_id) {
-            revoked |= app.store.revoke(&room, visitor).await?.is_some();
+        for visitor in which.visitors(user_id) {
+            revoked |= app.store.revoke(room, visitor).await?.is_some();
         }
         revoked.then_some(()).ok_or(ApiError::NoSuchVisitor)
     })

@@ -9,7 +9,7 @@ use utoipa::openapi::{
 };
 
 use super::{
-    route::{Route, in_place, number, room, text},
+    route::{Route, USER_ID, in_place, number, room, text, user_id},
     service::service,
 };
 use crate::error::{
@@ -221,30 +221,51 @@ fn control() -> Vec<Route> {
 }
 
 fn visitors() -> Vec<Route> {
+    const VISITORS: &str = "/api/v1/admin/rooms/{room}/visitors";
     const VISITOR: &str = "/api/v1/admin/rooms/{room}/visitors/{userId}";
+    const PATH_LIMIT: &str = "For user ids that may be in a path: none with a segment of dots.";
+    let named = |route: Route| route.required_query("userId", USER_ID, user_id());
+    vec![
+        find_visitor(named(Route::get(
+            VISITORS,
+            "findVisitor",
+            "Where a visitor is",
+        ))),
+        revoke_visitor(named(Route::delete(
+            VISITORS,
+            "revokeVisitor",
+            "Put a visitor out",
+        ))),
+        find_visitor(
+            Route::get(VISITOR, "findVisitorByPath", "Where a visitor is").about(PATH_LIMIT),
+        ),
+        revoke_visitor(
+            Route::delete(VISITOR, "revokeVisitorByPath", "Put a visitor out").about(PATH_LIMIT),
+        ),
+    ]
+}
+
+fn find_visitor(route: Route) -> Route {
     let visitor = json!({
         "room": "main", "userId": "42", "verified": true, "ordinal": 1208, "status": "WAITING", "position": 8,
         "etaSeconds": 35, "expiresAt": null,
     });
-    let one = |route: Route, about: &str| {
-        let schema = ObjectBuilder::new().schema_type(Type::Boolean);
-        in_room(route).query("verified", about, schema)
-    };
-    vec![
-        one(
-            Route::get(VISITOR, "findVisitor", "Where a visitor is"),
-            "`true` for the visitor whom a login or a service vouches for, `false` for the one who merely stated the \
-             user id. Left out: the verified one if there is one, else the other.",
-        )
-            .answer(OK, "The visitor", "VisitorView", visitor)
-            .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE]),
-        one(
-            Route::delete(VISITOR, "revokeVisitor", "Put a visitor out"),
-            "As for `GET`. Left out: both places end.",
-        )
-            .respond(NO_CONTENT, described("The place is gone"))
-            .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE]),
-    ]
+    let which = "`true` for the visitor whom a login or a service vouches for, `false` for the one who merely stated \
+                 the user id. Left out: the verified one if there is one, else the other.";
+    let boolean = ObjectBuilder::new().schema_type(Type::Boolean);
+    in_room(route)
+        .query("verified", which, boolean)
+        .answer(OK, "The visitor", "VisitorView", visitor)
+        .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE])
+}
+
+fn revoke_visitor(route: Route) -> Route {
+    let which = "As for `GET`. Left out: both places end.";
+    let boolean = ObjectBuilder::new().schema_type(Type::Boolean);
+    in_room(route)
+        .query("verified", which, boolean)
+        .respond(NO_CONTENT, described("The place is gone"))
+        .fails(&[&VISITOR_NOT_FOUND, &STORE_UNAVAILABLE])
 }
 
 fn sessions() -> Vec<Route> {

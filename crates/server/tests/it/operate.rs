@@ -52,6 +52,8 @@ fn every_change_needs_the_key() {
         Ask::get(&format!("{room}/stats")),
         Ask::get(&format!("{room}/visitors/ann")),
         Ask::delete(&format!("{room}/visitors/ann")),
+        Ask::get(&format!("{room}/visitors?userId=ann")),
+        Ask::delete(&format!("{room}/visitors?userId=ann")),
         Ask::post(&format!("{room}/admit")).json(&json!({"count": 1})),
     ];
     let words = ["pause", "resume", "open", "close", "drain", "reset"];
@@ -340,6 +342,41 @@ fn both_visitors_with_one_user_id_are_put_out_unless_one_is_named() {
             assert_eq!(state, Some(expected), "{query}");
         }
         assert_eq!(refused(&app.remove(&path)).1, "VISITOR_NOT_FOUND");
+    }
+}
+
+/// User ids that are no part of a path: a proxy may read it differently, or cut it.
+const AWKWARD: [(&str, &str); 5] = [
+    ("..", ".."),
+    ("a/../b", "a/../b"),
+    ("a%2F..%2Fb", "a%252F..%252Fb"),
+    ("a&verified=true", "a%26verified%3Dtrue"),
+    ("a+b", "a%2Bb"),
+];
+
+#[test]
+fn a_visitor_whose_user_id_is_no_part_of_a_path_is_found_and_put_out_by_a_query() {
+    let mut app = TestApp::new();
+    for (user, escaped) in AWKWARD {
+        let token = app.token_of(user);
+        let path = format!("/main/visitors?userId={escaped}");
+        assert_eq!(field(&app.show(&path), "userId"), user);
+        let stated = format!("{path}&verified=false");
+        assert_eq!(field(&app.show(&stated), "userId"), user);
+        assert_eq!(app.show(&format!("{path}&verified=true")).status, 404);
+        assert_eq!(app.remove(&path).status, 204, "{user}");
+        assert_eq!(app.verify(&token).status, 401, "{user}");
+        assert_eq!(refused(&app.show(&path)).1, "VISITOR_NOT_FOUND");
+    }
+    for query in [
+        "",
+        "?verified=true",
+        "?userId=",
+        "?userId=a&user=b",
+        "?userId=a%20b",
+    ] {
+        let wrong = app.show(&format!("/main/visitors{query}"));
+        assert_eq!(refused(&wrong), (400, "INVALID_REQUEST".into()), "{query}");
     }
 }
 

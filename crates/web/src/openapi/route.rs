@@ -122,6 +122,15 @@ impl Route {
         self
     }
 
+    /// A parameter in the query that has to be there.
+    #[must_use]
+    pub fn required_query(mut self, name: &str, description: &str, schema: ObjectBuilder) -> Self {
+        let parameter = parameter(ParameterIn::Query, name, description, schema);
+        let parameter = ParameterBuilder::from(parameter).required(Required::True);
+        self.operation = self.operation.parameter(parameter.build());
+        self
+    }
+
     /// A header, which may be left out.
     #[must_use]
     pub fn header(mut self, name: &str, description: &str, schema: ObjectBuilder) -> Self {
