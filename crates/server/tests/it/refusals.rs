@@ -71,19 +71,16 @@ impl Connection {
     }
 
     fn send(&mut self, request: &Refused, body: &[u8]) {
-        let mut head = format!(
-            "POST {} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
-            request.path,
-            body.len()
-        );
-        let has_host = |header: &&str| header.starts_with("Host:");
-        if !request.headers.iter().any(has_host) {
-            head += &format!("Host: {}\r\n", self.host);
-        }
-        for header in request.headers {
-            head += &format!("{header}\r\n");
-        }
-        self.write(format!("{head}\r\n").as_bytes());
+        let host = format!("Host: {}", self.host);
+        let length = format!("Content-Length: {}", body.len());
+        let mut headers = request.headers.iter();
+        let names_host = headers.any(|header| header.starts_with("Host:"));
+        let own_host = (!names_host).then_some(host.as_str());
+        let start = format!("POST {} HTTP/1.1", request.path);
+        let lines = [&start, "Content-Type: application/json", &length];
+        let lines = lines.into_iter().chain(own_host);
+        let lines: Vec<&str> = lines.chain(request.headers.iter().copied()).collect();
+        self.write(format!("{}\r\n\r\n", lines.join("\r\n")).as_bytes());
         thread::yield_now();
         self.write(body);
     }
