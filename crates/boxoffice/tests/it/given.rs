@@ -20,8 +20,10 @@ use tokio::task::JoinSet;
 
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000_000);
 pub(crate) const PRICE: i64 = 50_000;
-/// What has not happened by now does not happen.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// What has not happened by now does not happen. A disk that others write to has taken 20 s for one commit.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often [`Given::until`] looks: without a pause it would take a processor from what it waits for.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A box office on a database that nobody else uses.
 pub(crate) struct Given {
@@ -178,7 +180,11 @@ impl Given {
 
     /// Waits until there is such a row, but not for ever.
     pub(crate) async fn until(&self, table_and_condition: &str) {
-        let there = async { while self.count(table_and_condition).await == 0 {} };
+        let there = async {
+            while self.count(table_and_condition).await == 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
         let waited = tokio::time::timeout(PATIENCE, there).await;
         waited.unwrap_or_else(|_| panic!("never in {table_and_condition}"));
     }
