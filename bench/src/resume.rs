@@ -21,7 +21,7 @@ use crate::{
     Result,
     goals::{Bound, Goal},
     http::{
-        client::{self, Client},
+        client,
         product::{Product, Setup},
         requests,
     },
@@ -194,16 +194,14 @@ impl Visitor {
         let mut dice = Dice(self.number);
         let lines_up_ms = millis(LINING_UP) * self.number / visitors;
         sleep(Duration::from_millis(lines_up_ms)).await;
-        let mut nodes = Vec::new();
-        for address in &*self.addresses {
-            nodes.push(Client::connect(*address).await?);
-        }
         let body = format!(r#"{{"room":"{}","userId":"r{}"}}"#, self.room, self.number);
         let mut ask = requests::post("/api/v1/queue/tokens", "", &body);
         let mut version = 0;
         loop {
-            let node = usize::try_from(dice.next())? % nodes.len();
-            let place: PlaceView = serde_json::from_slice(nodes[node].ask(&ask).await?)?;
+            let node = usize::try_from(dice.next())? % self.addresses.len();
+            let node = self.addresses[node];
+            // Kept open, a connection that is not drawn for 75 s would be closed as idle.
+            let place: PlaceView = serde_json::from_slice(&client::once(node, &ask).await?)?;
             let knew_ms = time_of_day_ms()?;
             if place.status == "ACTIVE" {
                 let admitted = place.admit_at.ok_or("nobody says when the turn came")?;
@@ -217,7 +215,7 @@ impl Visitor {
                 let token = format!("X-Queue-Token: {}\r\n", place.token);
                 let path = "/api/v1/queue/tokens";
                 let leave = requests::get(path, &token);
-                nodes[node].ask(&deleting(&leave)).await?;
+                client::once(node, &deleting(&leave)).await?;
                 return Ok((self.room, turn));
             }
             version = place.version.max(version);
