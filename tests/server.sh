@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: starts a debug build of the server and sets $url, $data and $server.
+# Sourced by the scripts in this folder: starts a debug build of the server and sets $url, $data and $server.
 # The server ends, and its data goes, when the script does.
 
 admin_key=an-admin-key-for-this-run-only service_key=a-service-key-for-this-run-only
@@ -8,7 +8,8 @@ start_server() { # SETTINGS
     ROPELINE_ADMIN_KEY=$admin_key ROPELINE_SERVICE_KEY=$service_key "${CARGO_TARGET_DIR:-target}/debug/ropeline" \
         --config "$1" --data "$data" --listen 127.0.0.1:0 >"$data/out" 2>"$data/log" &
     server=$!
-    trap 'kill $server 2>/dev/null; rm -rf "$data"' EXIT
+    # It writes its files until it has ended.
+    trap 'kill $server 2>/dev/null; wait $server || true; rm -rf "$data"' EXIT
     url=
     for _ in $(seq 100); do
         url=$(sed -n 's/^ *listening *//p' "$data/out")
