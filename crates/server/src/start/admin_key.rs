@@ -313,7 +313,7 @@ mod tests {
             }
             assert!(!refused.contains("abc"), "{refused}");
         }
-        // Whoever can read Redis could find the key by its digest.
+        // Anybody who can read Redis could find the key by its digest.
         let texts = Memory::default();
         assert!(start("", Some(&texts)).await.is_err());
         assert!(texts.texts().is_empty());
