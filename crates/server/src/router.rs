@@ -12,7 +12,12 @@ use ropeline_web::{
 };
 use tower_http::cors::CorsLayer;
 
-use crate::{admin, app::App, audit::complete, health, openapi, pages, problems, queue, service};
+use crate::{
+    admin,
+    app::App,
+    audit::{complete, complete_for_operators},
+    health, openapi, pages, problems, queue, service,
+};
 
 /// With a service beside the rooms its page is at `/`, and that of the rooms at `/rooms`. Changes that belong in the audit
 /// log are made in `tasks`.
@@ -21,7 +26,6 @@ pub(crate) fn router(app: App, beside: Option<Router>, tasks: &Tasks) -> Router 
         Some(_) => "/rooms",
         None => "/",
     };
-    let completed = from_fn_with_state(tasks.clone(), complete);
     let with_key = Router::new()
         .route("/api/v1/admin/rooms", get(admin::rooms).post(admin::create))
         .route(
@@ -60,7 +64,7 @@ pub(crate) fn router(app: App, beside: Option<Router>, tasks: &Tasks) -> Router 
         .route("/api/v1/service/rooms/{room}/stock", put(service::stock))
         .route("/admin/login", post(pages::log_in))
         .route("/admin/logout", post(pages::log_out))
-        .layer(completed.clone());
+        .layer(from_fn_with_state(tasks.clone(), complete));
     let rooms = Router::new()
         .route("/api/v1/queue/tokens", post(queue::join))
         .route("/api/v1/queue/tokens", delete(queue::leave))
@@ -84,7 +88,10 @@ pub(crate) fn router(app: App, beside: Option<Router>, tasks: &Tasks) -> Router 
         .with_state(app.clone());
     let guard = from_fn_with_state(app, admin::guard);
     match beside {
-        Some(beside) => rooms.merge(beside.reset_fallback().layer(guard).layer(completed)),
+        Some(beside) => {
+            let completed = from_fn_with_state(tasks.clone(), complete_for_operators);
+            rooms.merge(beside.reset_fallback().layer(guard).layer(completed))
+        }
         None => rooms,
     }
 }

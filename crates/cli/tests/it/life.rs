@@ -184,13 +184,7 @@ fn files_that_an_earlier_version_left_open_to_others_are_closed() {
         "boxoffice.db-wal",
         "boxoffice.db-shm",
     ];
-    open_to_others(&site, &open);
-    let server = site.start();
-    for file in open {
-        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
-    }
-    assert_eq!(mode(&site.data()), 0o700);
-    assert!(!server.stderr().contains("WARN"), "{}", server.stderr());
+    the_next_start_closes(&site, &open);
 }
 
 #[test]
@@ -204,13 +198,7 @@ fn a_database_file_of_any_name_is_closed_to_others() {
     for file in open {
         assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
     }
-    open_to_others(&site, &open);
-    let server = site.start();
-    for file in open {
-        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
-    }
-    assert_eq!(mode(&site.data()), 0o700);
-    assert!(!server.stderr().contains("WARN"), "{}", server.stderr());
+    the_next_start_closes(&site, &open);
 }
 
 #[test]
@@ -235,6 +223,17 @@ fn no_symbolic_link_to_a_database_is_followed() {
         assert!(complaint.contains(link), "{link}: {complaint}");
         assert_eq!(fs::read(&target).unwrap(), b"", "{link}");
     }
+}
+
+/// Opens files of the data directory to others, and sees them closed again, without a warning.
+fn the_next_start_closes(site: &Site, files: &[&str]) {
+    open_to_others(site, files);
+    let server = site.start();
+    for file in files {
+        assert_eq!(mode(&site.data().join(file)), 0o600, "{file}");
+    }
+    assert_eq!(mode(&site.data()), 0o700);
+    assert!(!server.stderr().contains("WARN"), "{}", server.stderr());
 }
 
 /// Gives files of the data directory, and the directory, the permissions that earlier versions gave them.

@@ -17,7 +17,7 @@ use ropeline_web::{
 };
 use serde_json::{Value, json};
 
-use super::{Api, Audit, Entry, Proof, WrongKey, complete, path};
+use super::{Api, Audit, Entry, Proof, WrongKey, complete_for_operators, path};
 use crate::{StartError, moment::Moment};
 
 /// Below this are the routes for operators.
@@ -117,7 +117,7 @@ impl ServiceLog {
     pub fn note(&self, router: Router, tasks: &Tasks) -> Router {
         router
             .layer(from_fn_with_state(self.clone(), note))
-            .layer(from_fn_with_state(tasks.clone(), complete))
+            .layer(from_fn_with_state(tasks.clone(), complete_for_operators))
     }
 
     /// Notes that the settings were reloaded, in the file of that name, which may be a new one by now.

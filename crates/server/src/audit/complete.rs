@@ -9,15 +9,14 @@ use axum::{
 };
 use ropeline_web::{Problem, Tasks};
 
-/// Below these are the routes whose changes have a line.
-const AUDITED: [&str; 3] = ["/api/v1/admin/", "/api/v1/service/", "/admin/"];
+use super::is_change;
 
-/// Answers a request whose effect has to be in the audit log in a task of its own.
+/// Answers requests that change something in tasks of their own, by routes whose changes are all in the audit log.
 ///
 /// A handler is dropped when its client resets the connection. The change may be made by then, and the line about it
 /// would be missing.
 pub(crate) async fn complete(State(tasks): State<Tasks>, request: Request, next: Next) -> Response {
-    if !is_audited(&request) {
+    if request.method().is_safe() {
         return next.run(request).await;
     }
     match tasks.spawn(next.run(request)).await {
@@ -30,9 +29,17 @@ pub(crate) async fn complete(State(tasks): State<Tasks>, request: Request, next:
     }
 }
 
-fn is_audited(request: &Request) -> bool {
-    let path = request.uri().path();
-    !request.method().is_safe() && AUDITED.iter().any(|below| path.starts_with(below))
+/// The same by routes of which only those for operators are in the audit log.
+pub(crate) async fn complete_for_operators(
+    tasks: State<Tasks>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if is_change(&request) {
+        complete(tasks, request, next).await
+    } else {
+        next.run(request).await
+    }
 }
 
 #[cfg(test)]

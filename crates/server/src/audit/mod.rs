@@ -31,7 +31,7 @@ use self::{
 };
 pub(crate) use self::{
     changes::{is_change, is_for_operators, watched},
-    complete::complete,
+    complete::{complete, complete_for_operators},
     counts::ServiceCall,
 };
 use crate::moment::Moment;
